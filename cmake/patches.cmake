@@ -6,3 +6,144 @@
 # The anchor is text that occurs exactly once in the file (sqlite3.c unless FILE says otherwise);
 # the replacement takes its place, so it repeats the anchor where it only adds. A newline right after
 # [==[ is not part of the text. Patches apply in this order, each to the result of those before.
+
+sqlite_patch("declare what SQLite calls of the codec" [==[
+#endif /* SQLITEINT_H */
+]==] [==[
+struct Pager;
+struct Wal;
+static int mcPragma(sqlite3*, int, const char*, char**);
+static int mcAttach(sqlite3*, sqlite3_value*, char**);
+static int mcBackupCheck(sqlite3*, Btree*, sqlite3*, Btree*);
+static int mcVacuumReserve(Btree*, int);
+static int mcKeepsPageSize(Btree*);
+static int mcJournalMayPlayBack(struct Pager*);
+static void mcPlaybackStarts(struct Pager*);
+static int mcWalMayCheckpoint(struct Wal*);
+static const void *mcSealFrame(struct Wal*, Pgno, const void*, const void**, int*);
+static sqlite3_vfs *mcFindVfs(const char*);
+#endif /* SQLITEINT_H */
+]==])
+
+sqlite_patch("make the encrypting VFS multipleciphers-X when it is asked for" [==[
+    if( strcmp(zVfs, pVfs->zName)==0 ) break;
+  }
+  sqlite3_mutex_leave(mutex);
+  return pVfs;
+]==] [==[
+    if( strcmp(zVfs, pVfs->zName)==0 ) break;
+  }
+  sqlite3_mutex_leave(mutex);
+  if( pVfs==0 ) pVfs = mcFindVfs(zVfs);
+  return pVfs;
+]==])
+
+sqlite_patch("play a hot journal back only under its own key" [==[
+        rc = pagerSyncHotJournal(pPager);
+        if( rc==SQLITE_OK ){
+          rc = pager_playback(pPager, !pPager->tempFile);
+]==] [==[
+        rc = mcJournalMayPlayBack(pPager);
+        if( rc==SQLITE_OK ) rc = pagerSyncHotJournal(pPager);
+        if( rc==SQLITE_OK ){
+          rc = pager_playback(pPager, !pPager->tempFile);
+]==])
+
+sqlite_patch("tell the codec when a journal is played back" [==[
+  pPager->journalOff = 0;
+  needPagerReset = isHot;
+]==] [==[
+  pPager->journalOff = 0;
+  needPagerReset = isHot;
+  mcPlaybackStarts(pPager);
+]==])
+
+sqlite_patch("checkpoint a WAL only under its own key" [==[
+        rc = walCheckpoint(pWal, db, eMode2, xBusy2, pBusyArg, sync_flags,zBuf);
+]==] [==[
+        rc = mcWalMayCheckpoint(pWal);
+        if( rc==SQLITE_OK ){
+          rc = walCheckpoint(pWal, db, eMode2, xBusy2, pBusyArg, sync_flags,zBuf);
+        }
+]==])
+
+sqlite_patch("seal a WAL frame before its checksum is made" [==[
+  u8 aFrame[WAL_FRAME_HDRSIZE];   /* Buffer to assemble frame-header in */
+  pData = pPage->pData;
+  walEncodeFrame(p->pWal, pPage->pgno, nTruncate, pData, aFrame);
+]==] [==[
+  u8 aFrame[WAL_FRAME_HDRSIZE];   /* Buffer to assemble frame-header in */
+  const void *pSummed;            /* What the checksum covers */
+  rc = SQLITE_OK;
+  pData = (void*)mcSealFrame(p->pWal, pPage->pgno, pPage->pData, &pSummed, &rc);
+  if( rc ) return rc;
+  walEncodeFrame(p->pWal, pPage->pgno, nTruncate, (u8*)pSummed, aFrame);
+]==])
+
+sqlite_patch("seal a WAL frame that is written again in place" [==[
+        pData = p->pData;
+        rc = sqlite3OsWrite(pWal->pWalFd, pData, szPage, iOff);
+]==] [==[
+        const void *pSummed;
+        rc = SQLITE_OK;
+        pData = (void*)mcSealFrame(pWal, p->pgno, p->pData, &pSummed, &rc);
+        if( rc ) return rc;
+        rc = sqlite3OsWrite(pWal->pWalFd, pData, szPage, iOff);
+]==])
+
+sqlite_patch("refuse a backup between databases that cannot take each other's pages" [==[
+    if( 0==p->pSrc || 0==pDest
+     || checkReadTransaction(pDestDb, pDest)!=SQLITE_OK
+]==] [==[
+    if( 0==p->pSrc || 0==pDest
+     || checkReadTransaction(pDestDb, pDest)!=SQLITE_OK
+     || mcBackupCheck(pDestDb, pDest, pSrcDb, p->pSrc)!=SQLITE_OK
+]==])
+
+sqlite_patch("give an attached database its key" [==[
+  sqlite3_free_filename( zPath );
+]==] [==[
+  if( rc==SQLITE_OK && !REOPEN_AS_MEMDB(db) ){
+    char *zKeyErr = 0;
+    rc = mcAttach(db, argv[2], &zKeyErr);
+    if( zKeyErr ) zErrDyn = sqlite3MPrintf(db, "%s", zKeyErr);
+    sqlite3_free(zKeyErr);
+  }
+  sqlite3_free_filename( zPath );
+]==])
+
+sqlite_patch("answer the PRAGMAs of the codec" [==[
+  rc = sqlite3_file_control(db, zDb, SQLITE_FCNTL_PRAGMA, (void*)aFcntl);
+]==] [==[
+  rc = mcPragma(db, iDb, zDb, aFcntl);
+  if( rc==SQLITE_NOTFOUND ){
+    rc = sqlite3_file_control(db, zDb, SQLITE_FCNTL_PRAGMA, (void*)aFcntl);
+  }
+]==])
+
+sqlite_patch("let a rekey choose the reserved bytes of VACUUM" [==[
+  nRes = sqlite3BtreeGetRequestedReserve(pMain);
+]==] [==[
+  nRes = mcVacuumReserve(pMain, sqlite3BtreeGetRequestedReserve(pMain));
+]==])
+
+sqlite_patch("keep the page size of an encrypted database in VACUUM" [==[
+  if( sqlite3PagerGetJournalMode(sqlite3BtreePager(pMain))
+                                               ==PAGER_JOURNALMODE_WAL
+   && pOut==0
+]==] [==[
+  if( (sqlite3PagerGetJournalMode(sqlite3BtreePager(pMain))
+                                               ==PAGER_JOURNALMODE_WAL
+       || mcKeepsPageSize(pMain))
+   && pOut==0
+]==])
+
+sqlite_patch("keep the message of an error in a connection's set-up" [==[
+  if( rc ) sqlite3Error(db, rc);
+
+  /* Enable the lookaside-malloc subsystem */
+]==] [==[
+  if( rc && rc!=db->errCode ) sqlite3Error(db, rc);
+
+  /* Enable the lookaside-malloc subsystem */
+]==])

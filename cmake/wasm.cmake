@@ -92,10 +92,13 @@ sqlite_js("${EXPORTS}" SOURCES ext/wasm/api/EXPORTED_FUNCTIONS.c-pp "${GEN}/expo
 add_custom_target(sqlite3mc_js DEPENDS ${SQLITE_JS_OUTPUTS})
 add_dependencies(sqlite3mc_js sqlite3mc_patched)
 
-# Linked at -O2: -O3, -Os and -Oz shorten the export names, which SQLite's JavaScript looks up.
-set(LINK_OPTIONS -O2 -sWASM_BIGINT=1 -sALLOW_MEMORY_GROWTH -sALLOW_TABLE_GROWTH -sSTACK_SIZE=512KB -sGLOBAL_BASE=4096)
+# Linked at -O2: -O3, -Os and -Oz shorten the export names, which SQLite's JavaScript looks up. C only:
+# without the two -s...=0 the first link of a new machine builds libc++ and OpenGL too.
+set(LINK_OPTIONS -O2 -sDEFAULT_TO_CXX=0 -sAUTO_NATIVE_LIBRARIES=0 -sWASM_BIGINT=1 -sALLOW_MEMORY_GROWTH
+    -sALLOW_TABLE_GROWTH -sSTACK_SIZE=512KB -sGLOBAL_BASE=4096)
 
-add_executable(sqlite3mc_module $<TARGET_OBJECTS:sqlite3mc_core> $<TARGET_OBJECTS:sqlite3mc_crypto>)
+add_executable(sqlite3mc_module)
+target_link_libraries(sqlite3mc_module PRIVATE sqlite3mc_objects)
 add_dependencies(sqlite3mc_module sqlite3mc_js)
 set_target_properties(sqlite3mc_module PROPERTIES
     OUTPUT_NAME sqlite3mc SUFFIX .mjs RUNTIME_OUTPUT_DIRECTORY "${OUT}" LINKER_LANGUAGE C LINK_DEPENDS "${EXPORTS}")

@@ -1,0 +1,330 @@
+/*
+** Keys of the databases of a connection: set, replaced and removed by PRAGMA and the C API, given
+** in a URI, given to or inherited by ATTACH.
+*/
+#include "codec.h"
+
+/* The B-tree of a database that can have a key, or an error. */
+static int mcUsable(sqlite3 *db, int iDb, int bRekey, Btree **ppBt, char **pzErr) {
+    Btree *pBt = db->aDb[iDb].pBt;
+    Pager *pPager = pBt ? sqlite3BtreePager(pBt) : 0;
+    *ppBt = pBt;
+    if (pPager == 0 || pPager->memDb || pPager->memVfs || pPager->zFilename[0] == 0) {
+        *pzErr = sqlite3_mprintf("%s not supported for in-memory or temporary databases.", bRekey ? "Rekeying" : "Setting key");
+        return SQLITE_ERROR;
+    }
+    if (mcMainFile(pPager) == 0) {
+        *pzErr = sqlite3_mprintf("%s failed. Encryption is not supported by the VFS.", bRekey ? "Rekeying" : "Setting key");
+        return SQLITE_ERROR;
+    }
+    return SQLITE_OK;
+}
+
+/* A key cannot change under a transaction, a running statement or a backup. */
+static int mcIdle(sqlite3 *db, Btree *pBt, const char *zWhat, char **pzErr) {
+    if (db->autoCommit && sqlite3BtreeTxnState(pBt) == SQLITE_TXN_NONE && !sqlite3BtreeIsInBackup(pBt)) return SQLITE_OK;
+    *pzErr = sqlite3_mprintf("%s is not possible inside a transaction, beside a running statement or during a backup.", zWhat);
+    return SQLITE_ERROR;
+}
+
+/* Page size (0: as it is) and reserved bytes for a B-tree that is not in use. */
+static int mcSetGeometry(Btree *pBt, int nPage, int nReserve) {
+    int rc;
+    sqlite3BtreeEnter(pBt);
+    pBt->pBt->btsFlags &= (u16)~BTS_PAGESIZE_FIXED;
+    pBt->pBt->usableSize = pBt->pBt->pageSize;
+    rc = sqlite3BtreeSetPageSize(pBt, nPage, nReserve, 0);
+    sqlite3BtreeLeave(pBt);
+    return rc;
+}
+
+/* Learn the geometry anew, from the file or from what the key asks of a new file. */
+static int learnGeometry(Btree *pBt, const McKey *pKey) {
+    sqlite3_file *pReal = mcMainFile(sqlite3BtreePager(pBt))->pReal;
+    int bHidden = 0;
+    int nPage = pKey ? mcKeyPageSize(pKey, &bHidden) : 0;
+    int nReserve = pKey ? mcKeyReserved(pKey) : 0;
+    u8 aHead[100];
+    int rc = pReal->pMethods->xRead(pReal, aHead, sizeof(aHead), 0);
+    if (rc == SQLITE_OK && !bHidden) {
+        int n = (aHead[16] << 8) | (aHead[17] << 16);
+        if (n >= 512 && n <= SQLITE_MAX_PAGE_SIZE && (n & (n - 1)) == 0 && aHead[20] >= nReserve && n - aHead[20] >= 480) {
+            nPage = n;
+            nReserve = aHead[20];
+        }
+    }
+    if (rc != SQLITE_OK && rc != SQLITE_IOERR_SHORT_READ) return rc;
+    return mcSetGeometry(pBt, nPage, nReserve);
+}
+
+/* Put a key (0: plaintext) in force in place of the present one, which is wiped. Takes pKey over if
+** it succeeds. The B-tree must be idle. */
+static int mcInstallKey(sqlite3 *db, Btree *pBt, McKey *pKey) {
+    Pager *pPager = sqlite3BtreePager(pBt);
+    McCodec *pOld = mcPagerCodec(pPager);
+    McCodec *pNew = 0;
+    int rc = SQLITE_OK;
+    if (pKey) rc = mcCodecNew(pPager, pKey, &pNew);
+    if (rc != SQLITE_OK) return rc;
+    sqlite3BtreeEnter(pBt);
+    if (pOld) {
+        mcUnlink(pOld);
+        mcCodecFree(pOld);
+    }
+    if (pNew) mcLink(pNew);
+    sqlite3PagerClearCache(pPager);
+    if (pNew) sqlite3BtreeSecureDelete(pBt, 1);
+    sqlite3BtreeLeave(pBt);
+    sqlite3ExpirePreparedStatements(db, 0);
+    sqlite3ResetAllSchemasOfConnection(db);
+    /* The key is in force whatever happens here; a geometry that could not be learned now is
+    ** learned from page 1. */
+    (void)learnGeometry(pBt, pKey);
+    return SQLITE_OK;
+}
+
+/* 1 if the main file is a plain database for certain: it begins like one, and no journal or WAL says
+** that another page 1 is to come. */
+static int isPlainDatabase(Pager *pPager) {
+    sqlite3_file *pReal = mcMainFile(pPager)->pReal;
+    u8 aHead[16];
+    int bSide = 0;
+    if (pReal->pMethods->xRead(pReal, aHead, sizeof(aHead), 0) != SQLITE_OK) return 0;
+    if (memcmp(aHead, mc_sqlite_magic, sizeof(aHead)) != 0) return 0;
+    if (sqlite3OsAccess(pPager->pVfs, pPager->zJournal, SQLITE_ACCESS_EXISTS, &bSide) != SQLITE_OK || bSide) return 0;
+    if (sqlite3OsAccess(pPager->pVfs, pPager->zWal, SQLITE_ACCESS_EXISTS, &bSide) != SQLITE_OK || bSide) return 0;
+    return 1;
+}
+
+/* Set the key of a database; nKey = 0 removes it. */
+static int mcSetKey(sqlite3 *db, int iDb, const u8 *aKey, int nKey, char **pzErr) {
+    Btree *pBt;
+    McKey *pKey = 0;
+    int bStoresSalt = 0;
+    int rc = mcUsable(db, iDb, 0, &pBt, pzErr);
+    if (rc == SQLITE_OK) rc = mcIdle(db, pBt, "Setting the key", pzErr);
+    if (rc == SQLITE_OK && nKey > 0) rc = mcKeyNew(db, aKey, nKey, &pKey, pzErr);
+    if (rc != SQLITE_OK) return rc;
+    if (pKey) bStoresSalt = pKey->pScheme->xPlaintextHeader(pKey->aValue) == 0;
+    rc = mcInstallKey(db, pBt, pKey);
+    if (rc != SQLITE_OK) {
+        mcKeyFree(pKey);
+        return rc;
+    }
+    if (bStoresSalt && isPlainDatabase(sqlite3BtreePager(pBt))) {
+        *pzErr = sqlite3_mprintf("The database is not encrypted. Use rekey to encrypt it, or an empty key to read it as it is.");
+        return SQLITE_NOTADB;
+    }
+    return SQLITE_OK;
+}
+
+/* The salt of a database: 16 bytes, or 0 if it is plain or its scheme has none. A new file gets its
+** salt now. */
+static int mcKeySalt(Btree *pBt, const u8 **paSalt) {
+    McFile *pFile = pBt ? mcMainFile(sqlite3BtreePager(pBt)) : 0;
+    McKey *pKey = pFile && pFile->pCodec ? pFile->pCodec->pKey : 0;
+    u8 aHead[MC_SALT_SIZE];
+    int rc = SQLITE_OK;
+    *paSalt = 0;
+    if (pKey == 0 || pKey->pScheme->nSalt == 0) return SQLITE_OK;
+    if (!pKey->bSalt) {
+        rc = pFile->pReal->pMethods->xRead(pFile->pReal, aHead, sizeof(aHead), 0);
+        if (rc == SQLITE_IOERR_SHORT_READ) {
+            rc = mcKeyNewSalt(pKey);
+        } else if (rc == SQLITE_OK) {
+            rc = mcKeyUseSalt(pKey, aHead);
+        }
+    }
+    if (rc == SQLITE_OK) *paSalt = pKey->aSalt;
+    return rc;
+}
+
+/* ---- URI parameters */
+
+/* Set one integer parameter from text. pParam 0: a switch. */
+static int setFromText(McValue *pValue, const McParam *pParam, const char *zName, const char *zText, int eWhich, char **pzErr) {
+    static const McParam bool_param = {"", 0, 0, 1, MC_PARAM_INT};
+    i64 v;
+    if (pParam == 0) pParam = &bool_param;
+    if (pParam == &bool_param && sqlite3GetBoolean(zText, 0) != sqlite3GetBoolean(zText, 1)) {
+        *pzErr = sqlite3_mprintf("Malformed boolean value '%s' of '%s'.", zText, zName);
+        return SQLITE_ERROR;
+    } else if (pParam == &bool_param) {
+        v = sqlite3GetBoolean(zText, 0);
+    } else if (sqlite3DecOrHexToI64(zText, &v) != 0) {
+        *pzErr = sqlite3_mprintf("Malformed integer value '%s'.", zText);
+        return SQLITE_ERROR;
+    }
+    if (v != (int)v || !mc_param_legal(pParam, (int)v)) {
+        *pzErr = sqlite3_mprintf("Value %s of '%s' is out of range (%d to %d%s).", zText, zName, pParam->iMin, pParam->iMax,
+                                 pParam->eKind == MC_PARAM_PAGE_SIZE ? "; 0 or a power of two from 512" : "");
+        return SQLITE_ERROR;
+    }
+    pValue->iNext = (int)v;
+    if (eWhich == MC_DEFAULT) pValue->iDefault = (int)v;
+    return SQLITE_OK;
+}
+
+/* Choose the scheme by name. */
+static int setScheme(McSettings *pSet, const char *zName, int eWhich) {
+    const McScheme *pScheme = mc_scheme_by_name(zName);
+    int id = 1;
+    if (pScheme == 0) return SQLITE_ERROR;
+    while (mc_scheme_by_id(id) != pScheme) id++;
+    pSet->scheme.iNext = id;
+    if (eWhich == MC_DEFAULT) pSet->scheme.iDefault = id;
+    return SQLITE_OK;
+}
+
+/* Take the salt of later keys from 32 hex digits. */
+static int setSalt(McSettings *pSet, const char *zHex, char **pzErr) {
+    u8 aSalt[MC_SALT_SIZE];
+    if (strlen(zHex) != 2 * MC_SALT_SIZE || !mc_hex_decode(zHex, 2 * MC_SALT_SIZE, aSalt)) {
+        *pzErr = sqlite3_mprintf("Invalid cipher salt: 32 hex digits are needed.");
+        return SQLITE_ERROR;
+    }
+    memcpy(pSet->aSalt, aSalt, MC_SALT_SIZE);
+    pSet->bSalt = 1;
+    return SQLITE_OK;
+}
+
+/* Take scheme, salt and parameters from the URI of a database. */
+static int uriSettings(sqlite3 *db, const char *zFile, int eWhich, char **pzErr) {
+    McSettings *pSet = mcSettings(db);
+    const McScheme *pScheme;
+    const char *z;
+    int rc = SQLITE_OK;
+    if (pSet == 0) return SQLITE_NOMEM;
+    if ((z = sqlite3_uri_parameter(zFile, "cipher")) != 0 && setScheme(pSet, z, eWhich) != SQLITE_OK) {
+        *pzErr = sqlite3_mprintf("unknown cipher '%s'", z);
+        return SQLITE_ERROR;
+    }
+    if ((z = sqlite3_uri_parameter(zFile, "cipher_salt")) != 0) rc = setSalt(pSet, z, pzErr);
+    if (rc == SQLITE_OK && (z = sqlite3_uri_parameter(zFile, "hmac_check")) != 0) {
+        rc = setFromText(&pSet->hmacCheck, 0, "hmac_check", z, MC_TEMP, pzErr);
+    }
+    if (rc == SQLITE_OK && (z = sqlite3_uri_parameter(zFile, "mc_legacy_wal")) != 0) {
+        rc = setFromText(&pSet->legacyWal, 0, "mc_legacy_wal", z, MC_TEMP, pzErr);
+    }
+    pScheme = mcSettingsScheme(pSet);
+    for (int i = 0; rc == SQLITE_OK && i < pScheme->nParam; i++) {
+        const char *zName = pScheme->aParam[i].zName;
+        const McParam *pParam;
+        McValue *pValue = mcSettingsParam(pSet, pScheme, zName, &pParam);
+        if ((z = sqlite3_uri_parameter(zFile, zName)) != 0) rc = setFromText(pValue, pParam, zName, z, eWhich, pzErr);
+    }
+    return rc;
+}
+
+/* The key in the URI: hexkey if not empty, else key, else textkey. *paKey 0: there is none. It is to
+** be given to freeKey(). */
+static int uriKey(const char *zFile, u8 **paKey, int *pnKey, char **pzErr) {
+    const char *zHex = sqlite3_uri_parameter(zFile, "hexkey");
+    const char *z = sqlite3_uri_parameter(zFile, "key");
+    int n;
+    *paKey = 0;
+    *pnKey = 0;
+    if (zHex && zHex[0]) z = zHex;
+    if (z == 0) z = sqlite3_uri_parameter(zFile, "textkey");
+    if (z == 0) return SQLITE_OK;
+    n = sqlite3Strlen30(z);
+    *paKey = sqlite3_malloc(n + 1);
+    if (*paKey == 0) return SQLITE_NOMEM;
+    if (z != zHex) {
+        memcpy(*paKey, z, (size_t)n + 1);
+        *pnKey = n;
+        return SQLITE_OK;
+    }
+    if (mc_hex_decode(z, (size_t)n, *paKey)) {
+        *pnKey = n / 2;
+        return SQLITE_OK;
+    }
+    sqlite3_free(*paKey);
+    *paKey = 0;
+    *pzErr = sqlite3_mprintf("Malformed hex string");
+    return SQLITE_ERROR;
+}
+
+static void freeKey(u8 *aKey, int nKey) {
+    if (aKey) secure_zero(aKey, (size_t)nKey);
+    sqlite3_free(aKey);
+}
+
+/* Called by SQLite for each new connection, with its main database open but not yet read. */
+int mcConnectionSetup(sqlite3 *db) {
+    const char *zFile = sqlite3BtreeGetFilename(db->aDb[0].pBt);
+    char *zErr = 0;
+    u8 *aKey = 0;
+    int nKey = 0;
+    int rc;
+    if (zFile == 0 || zFile[0] == 0) return SQLITE_OK;
+    rc = uriSettings(db, zFile, MC_DEFAULT, &zErr);
+    if (rc == SQLITE_OK) rc = uriKey(zFile, &aKey, &nKey, &zErr);
+    if (rc == SQLITE_OK && nKey > 0) rc = mcSetKey(db, 0, aKey, nKey, &zErr);
+    freeKey(aKey, nKey);
+    if (rc != SQLITE_OK && zErr) sqlite3ErrorWithMsg(db, rc, "%s", zErr);
+    sqlite3_free(zErr);
+    return rc;
+}
+
+/* ---- ATTACH */
+
+/* The key of the main database for a file attached without a key of its own. */
+static int inheritKey(sqlite3 *db, McKey **ppKey) {
+    Btree *pMain = db->aDb[0].pBt;
+    McCodec *pCodec = mcPagerCodec(sqlite3BtreePager(pMain));
+    int rc = SQLITE_OK;
+    *ppKey = 0;
+    if (pCodec == 0 || pCodec->pKey == 0) return SQLITE_OK;
+    if (!pCodec->pKey->bDerived) {
+        int bWasIdle = sqlite3BtreeTxnState(pMain) == SQLITE_TXN_NONE;
+        rc = sqlite3BtreeBeginTrans(pMain, 0, 0);
+        if (rc == SQLITE_OK) {
+            rc = mcKeyNewSalt(pCodec->pKey); /* no change if page 1 told the salt */
+            if (bWasIdle) sqlite3BtreeCommit(pMain);
+        }
+    }
+    if (rc == SQLITE_OK && (*ppKey = mcKeyClone(pCodec->pKey)) == 0) rc = SQLITE_NOMEM;
+    return rc;
+}
+
+/*
+** Called by ATTACH for the last database of the connection, which is open but not yet read. The key
+** is, in this order: the KEY clause, the URI, the key of main.
+*/
+static int mcAttach(sqlite3 *db, sqlite3_value *pArg, char **pzErr) {
+    int iDb = db->nDb - 1;
+    Btree *pBt = db->aDb[iDb].pBt;
+    Pager *pPager = sqlite3BtreePager(pBt);
+    const char *zFile = sqlite3BtreeGetFilename(pBt);
+    int eType = sqlite3_value_type(pArg);
+    McKey *pKey = 0;
+    u8 *aKey = 0;
+    int nKey = 0;
+    int rc;
+    if (eType == SQLITE_INTEGER || eType == SQLITE_FLOAT) {
+        *pzErr = sqlite3_mprintf("Invalid key value");
+        return SQLITE_ERROR;
+    }
+    if (pPager->memDb || pPager->memVfs || pPager->zFilename[0] == 0) return SQLITE_OK; /* nothing is stored */
+    rc = uriSettings(db, zFile, MC_TEMP, pzErr);
+    if (rc != SQLITE_OK) return rc;
+    if (eType == SQLITE_TEXT || eType == SQLITE_BLOB) {
+        const void *p = eType == SQLITE_TEXT ? sqlite3_value_text(pArg) : sqlite3_value_blob(pArg);
+        nKey = sqlite3_value_bytes(pArg);
+        return nKey > 0 ? mcSetKey(db, iDb, p, nKey, pzErr) : SQLITE_OK;
+    }
+    rc = uriKey(zFile, &aKey, &nKey, pzErr);
+    if (rc != SQLITE_OK || aKey) {
+        if (rc == SQLITE_OK && nKey > 0) rc = mcSetKey(db, iDb, aKey, nKey, pzErr);
+        freeKey(aKey, nKey);
+        return rc;
+    }
+    rc = inheritKey(db, &pKey);
+    if (rc == SQLITE_OK && pKey) {
+        rc = mcUsable(db, iDb, 0, &pBt, pzErr);
+        if (rc == SQLITE_OK) rc = mcInstallKey(db, pBt, pKey);
+        if (rc != SQLITE_OK) mcKeyFree(pKey);
+    }
+    return rc;
+}

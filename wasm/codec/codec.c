@@ -1,0 +1,137 @@
+/*
+** The state of one encrypted database file: its key, and the private buffers in which pages are
+** sealed and opened. The pager's buffers only ever see plaintext that has been verified; the real
+** VFS only ever sees sealed pages.
+*/
+#include "codec.h"
+
+/* Layout of McCodec.aBuf: room for a WAL frame header, a page being read, a page being written. The
+** page begins at a multiple of 16. */
+#define MC_FRAME_ROOM 32
+
+static void codecFreeBuffers(McCodec *p) {
+    if (p->aBuf) secure_zero(p->aBuf, MC_FRAME_ROOM + 2 * (size_t)p->nPage);
+    sqlite3_free(p->aBuf);
+    p->aBuf = 0;
+    p->nPage = 0;
+}
+
+/* Make the buffers for pages of nPage bytes. */
+static int mcCodecBuffers(McCodec *p, int nPage) {
+    if (p->nPage == nPage) return SQLITE_OK;
+    codecFreeBuffers(p);
+    p->aBuf = sqlite3_malloc(MC_FRAME_ROOM + 2 * nPage);
+    if (p->aBuf == 0) return SQLITE_NOMEM;
+    p->nPage = nPage;
+    return SQLITE_OK;
+}
+
+static u8 *mcReadBuffer(McCodec *p) {
+    return p->aBuf + MC_FRAME_ROOM;
+}
+
+static u8 *mcWriteBuffer(McCodec *p) {
+    return p->aBuf + MC_FRAME_ROOM + p->nPage;
+}
+
+/* Takes pKey over if it succeeds. pKey 0: a codec of a plain file, for a rekey. */
+static int mcCodecNew(Pager *pPager, McKey *pKey, McCodec **pp) {
+    McCodec *p = sqlite3_malloc(sizeof(*p));
+    *pp = 0;
+    if (p == 0) return SQLITE_NOMEM;
+    memset(p, 0, sizeof(*p));
+    if (mcCodecBuffers(p, (int)pPager->pageSize) != SQLITE_OK) {
+        sqlite3_free(p);
+        return SQLITE_NOMEM;
+    }
+    p->pPager = pPager;
+    p->pKey = pKey;
+    *pp = p;
+    return SQLITE_OK;
+}
+
+static void mcCodecFree(McCodec *p) {
+    if (p == 0) return;
+    mcKeyFree(p->pKey);
+    mcKeyFree(p->pNew);
+    codecFreeBuffers(p);
+    sqlite3BitvecDestroy(p->pRewritten);
+    sqlite3BitvecDestroy(p->pFreeLeaf);
+    secure_zero(p, sizeof(*p));
+    sqlite3_free(p);
+}
+
+static int notOpened(Pgno pgno) {
+    return pgno == 1 ? SQLITE_NOTADB : SQLITE_CORRUPT_BKPT;
+}
+
+/*
+** Open the stored page at aPage in place. Page 1 tells the salt. On any error aPage is all zero:
+** SQLITE_NOTADB (page 1) or SQLITE_CORRUPT if it does not verify, SQLITE_NOMEM, SQLITE_ERROR.
+*/
+static int mcOpenPage(McCodec *p, McKey *pKey, Pgno pgno, u8 *aPage, int nPage) {
+    int bHidden;
+    int rc = SQLITE_OK;
+    (void)p;
+    if (pgno == 1) {
+        (void)mcKeyPageSize(pKey, &bHidden);
+        rc = !bHidden && aPage[20] < mcKeyReserved(pKey) ? SQLITE_NOTADB : mcKeyUseSalt(pKey, aPage);
+    } else if (!pKey->bDerived) {
+        rc = SQLITE_NOTADB;
+    }
+    if (rc == SQLITE_OK && pKey->pScheme->xOpen(pKey->pState, pgno, aPage, (size_t)nPage, pKey->bHmacCheck) != MC_SCHEME_OK) {
+        rc = notOpened(pgno);
+    }
+    if (rc == SQLITE_OK && pgno == 1) {
+        if (memcmp(aPage, mc_sqlite_magic, 16) != 0) {
+            rc = SQLITE_NOTADB;
+        } else if (pKey->bHmacCheck) {
+            mcKeyForgetPassword(pKey);
+        }
+    }
+    if (rc != SQLITE_OK) secure_zero(aPage, (size_t)nPage);
+    return rc;
+}
+
+/* Seal a page into the write buffer; *paOut is valid until the next call. */
+static int mcSealPage(McCodec *p, McKey *pKey, Pgno pgno, const void *aPlain, int nPage, u8 **paOut) {
+    u8 *aPage;
+    int rc = mcCodecBuffers(p, nPage);
+    *paOut = 0;
+    if (rc == SQLITE_OK) rc = mcKeyNewSalt(pKey);
+    if (rc != SQLITE_OK) return rc;
+    aPage = mcWriteBuffer(p);
+    memcpy(aPage, aPlain, (size_t)nPage);
+    rc = pKey->pScheme->xSeal(pKey->pState, pgno, aPage, (size_t)nPage);
+    if (rc != MC_SCHEME_OK) {
+        secure_zero(aPage, (size_t)nPage);
+        sqlite3_log(SQLITE_IOERR_WRITE, "no random bytes for a nonce");
+        return SQLITE_IOERR_WRITE;
+    }
+    if (pgno == 1) mcKeyForgetPassword(pKey);
+    *paOut = aPage;
+    return SQLITE_OK;
+}
+
+/*
+** Which key holds for a page of the main file? During a rekey a page is under the new key once it
+** has been written under it, until the journal is played back. 0: the page is plaintext.
+*/
+static McKey *mcMainReadKey(McCodec *p, Pgno pgno) {
+    return p->eRekey == MC_REKEY_FORWARD && sqlite3BitvecTestNotNull(p->pRewritten, pgno) ? p->pNew : p->pKey;
+}
+
+static int mcMainWriteKey(McCodec *p, Pgno pgno, McKey **ppKey) {
+    if (p->eRekey != MC_REKEY_FORWARD) {
+        *ppKey = p->pKey;
+        return SQLITE_OK;
+    }
+    *ppKey = p->pNew;
+    return sqlite3BitvecSet(p->pRewritten, pgno);
+}
+
+/* Nonce and tag of an opened page are noise; a checksum over plaintext takes them as zero. */
+static void mcClearReserved(const McKey *pKey, u8 *aPage, int nPage) {
+    int n = mcKeyReserved(pKey);
+    memset(aPage + nPage - n, 0, (size_t)n);
+}

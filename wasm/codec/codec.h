@@ -1,0 +1,174 @@
+/*
+** Types and functions shared by the files of the codec. All of them, and SQLite, are one
+** translation unit (../sqlite3mc.c), so that the codec sees the pager, the B-tree and the WAL.
+**
+**     settings.c   what PRAGMA and URI set on a connection, until a key is made from it
+**     key.c        a key: scheme, parameter values, password or derived state
+**     codec.c      the state of one encrypted database: seals and opens its pages
+**     vfs.c        the VFS between pager and real VFS: finds the pages in reads and writes
+**     recovery.c   decides whether a hot journal or a WAL may be touched under the key in force
+**     attach.c     sets and removes keys of databases of a connection; ATTACH; URI keys
+**     rekey.c      rewrites a database under another key
+**     backup.c     which databases may be copied into each other
+**     pragma.c     the PRAGMA statements
+**     api.c        the public functions
+**
+** SQLite calls these functions from the places listed in cmake/patches.cmake.
+*/
+#ifndef SQLITE3MC_CODEC_H
+#define SQLITE3MC_CODEC_H
+
+#include "../crypto/csprng.h"
+#include "../crypto/secure.h"
+#include "../scheme/scheme.h"
+
+typedef struct McKey McKey;
+typedef struct McCodec McCodec;
+typedef struct McFile McFile;
+typedef struct McSettings McSettings;
+
+/* ---- settings.c */
+
+/* An integer setting: the value for the next key only, and the one it falls back to. */
+typedef struct McValue {
+    int iNext;
+    int iDefault;
+} McValue;
+
+struct McSettings {
+    McValue scheme;    /* id of the scheme */
+    McValue hmacCheck; /* 0: read pages whose tag is wrong */
+    McValue legacyWal; /* 1: WAL frame checksums over plaintext */
+    McValue *aParam[8]; /* per scheme id - 1: its parameters */
+    u8 aSalt[MC_SALT_SIZE];
+    u8 bSalt; /* aSalt was set by cipher_salt */
+};
+
+#define MC_TEMP 1    /* set the next value only */
+#define MC_DEFAULT 2 /* set the default too */
+
+static McSettings *mcSettings(sqlite3 *db); /* 0: out of memory */
+static const McScheme *mcSettingsScheme(McSettings *p);
+static McValue *mcSettingsParam(McSettings *p, const McScheme *pScheme, const char *zName, const McParam **ppParam);
+static void mcSettingsConsume(McSettings *p);
+
+/* ---- key.c */
+
+struct McKey {
+    const McScheme *pScheme;
+    int aValue[MC_MAX_PARAM];
+    u8 bHmacCheck;
+    u8 bLegacyWal;
+    u8 bRaw;         /* the password is a raw key */
+    u8 bSaltInKey;   /* the raw key has a salt, which aSalt holds until bSalt is set */
+    u8 bSaltGiven;   /* aSalt was given from outside: the file's must be equal */
+    u8 bSalt;        /* aSalt is set */
+    u8 bDerived;     /* pState holds the key for aSalt */
+    u8 aSalt[MC_SALT_SIZE];
+    u8 *aPassword; /* 0: wiped */
+    int nPassword;
+    void *pState;
+};
+
+static int mcKeyNew(sqlite3 *db, const u8 *aPassword, int nPassword, McKey **ppKey, char **pzErr);
+static McKey *mcKeyClone(const McKey *p);
+static void mcKeyFree(McKey *p);
+static void mcKeyForgetPassword(McKey *p);
+static int mcKeyUseSalt(McKey *p, const u8 *aPage1);
+static int mcKeyNewSalt(McKey *p);
+static int mcKeyPageSize(const McKey *p, int *pbHidden);
+static int mcKeyReserved(const McKey *p);
+
+/* ---- codec.c */
+
+#define MC_REKEY_NONE 0
+#define MC_REKEY_FORWARD 1 /* main file: pages are being rewritten under pNew */
+#define MC_REKEY_UNDO 2    /* the journal is being played back: all is under pKey */
+
+struct McCodec {
+    Pager *pPager;
+    McKey *pKey; /* key in force; 0 (only during a rekey): plaintext */
+    McKey *pNew; /* during a rekey: the key to be; 0: plaintext */
+    u8 eRekey;
+    int nNewReserve;     /* during a rekey: reserved bytes to be */
+    Bitvec *pRewritten;  /* during MC_REKEY_FORWARD: pages of the main file under pNew */
+    Bitvec *pFreeLeaf;   /* during MC_REKEY_FORWARD: leaves of the free list, which may be unwritten */
+    u8 *aBuf;            /* private page buffers, wiped and freed with the codec */
+    int nPage;           /* page size they are made for */
+    u8 bVersion;         /* the next two are set: */
+    u8 aVersionRaw[16];  /* bytes 24..39 of page 1 as they stand in the main file */
+    u8 aVersionPlain[16]; /* and what they are in plaintext */
+    McCodec *pNext;      /* list of all codecs, for opening their journals */
+};
+
+static int mcCodecNew(Pager *pPager, McKey *pKey, McCodec **pp);
+static void mcCodecFree(McCodec *p);
+static int mcCodecBuffers(McCodec *p, int nPage);
+static u8 *mcReadBuffer(McCodec *p);
+static u8 *mcWriteBuffer(McCodec *p);
+static int mcOpenPage(McCodec *p, McKey *pKey, Pgno pgno, u8 *aPage, int nPage);
+static int mcSealPage(McCodec *p, McKey *pKey, Pgno pgno, const void *aPlain, int nPage, u8 **paOut);
+static void mcClearReserved(const McKey *pKey, u8 *aPage, int nPage);
+static McKey *mcMainReadKey(McCodec *p, Pgno pgno);
+static int mcMainWriteKey(McCodec *p, Pgno pgno, McKey **ppKey);
+
+/* ---- vfs.c */
+
+#define MC_FILE_OTHER 0
+#define MC_FILE_MAIN 1
+#define MC_FILE_JOURNAL 2
+#define MC_FILE_WAL 3
+
+struct McFile {
+    sqlite3_file base;
+    sqlite3_file *pReal;
+    struct McVfs *pVfs;
+    u8 eKind;        /* MC_FILE_... */
+    McCodec *pCodec; /* 0: plain */
+    i64 iPgnoOff;    /* journal: offset of the last 4 bytes read or written, or -1 */
+    u32 iPgno;       /* journal: their value */
+};
+
+static int mcIsOurFile(sqlite3_file *pFile);
+static McFile *mcMainFile(Pager *pPager);
+static McCodec *mcPagerCodec(Pager *pPager);
+static void mcLink(McCodec *pCodec);
+static void mcUnlink(McCodec *pCodec);
+
+/* ---- recovery.c */
+
+static int mcJournalMayPlayBack(Pager *pPager);
+static void mcPlaybackStarts(Pager *pPager);
+static int mcWalMayCheckpoint(Wal *pWal);
+static const void *mcSealFrame(Wal *pWal, Pgno pgno, const void *pPlain, const void **ppSummed, int *pRc);
+
+/* ---- attach.c */
+
+int mcConnectionSetup(sqlite3 *db);
+static int mcAttach(sqlite3 *db, sqlite3_value *pKey, char **pzErr);
+static int mcSetKey(sqlite3 *db, int iDb, const u8 *aKey, int nKey, char **pzErr);
+static int mcSetGeometry(Btree *pBt, int nPage, int nReserve);
+static int mcInstallKey(sqlite3 *db, Btree *pBt, McKey *pKey);
+static int mcUsable(sqlite3 *db, int iDb, int bRekey, Btree **ppBt, char **pzErr);
+static int mcIdle(sqlite3 *db, Btree *pBt, const char *zWhat, char **pzErr);
+static int mcKeySalt(Btree *pBt, const u8 **paSalt);
+
+/* ---- rekey.c */
+
+static int mcRekey(sqlite3 *db, int iDb, const u8 *aKey, int nKey, char **pzErr);
+static int mcVacuumReserve(Btree *pBt, int nReserve);
+static int mcKeepsPageSize(Btree *pBt);
+
+/* ---- backup.c */
+
+static int mcBackupCheck(sqlite3 *pDestDb, Btree *pDest, sqlite3 *pSrcDb, Btree *pSrc);
+
+/* ---- pragma.c */
+
+static int mcPragma(sqlite3 *db, int iDb, const char *zDb, char **azArg);
+
+/* ---- api.c */
+
+static int mcError(sqlite3 *db, int rc, char *zErr);
+
+#endif

@@ -1,0 +1,166 @@
+/*
+** The PRAGMA statements of the codec. They act when the statement is prepared; the result is one row
+** whose column name is its value.
+*/
+#include "codec.h"
+
+typedef struct McPragma {
+    sqlite3 *db;
+    int iDb;
+    int eWhich;         /* MC_DEFAULT, or MC_TEMP for another schema than main */
+    const char *zName;
+    const char *zValue; /* 0: none */
+    char **pzOut;       /* result or error message, by sqlite3_mprintf */
+} McPragma;
+
+static int answer(McPragma *p, const char *z) {
+    *p->pzOut = sqlite3_mprintf("%s", z);
+    return *p->pzOut ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static int answerInt(McPragma *p, int v) {
+    *p->pzOut = sqlite3_mprintf("%d", v);
+    return *p->pzOut ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+/* Set (bRekey: change) the key of the schema to the n bytes at a. */
+static int useKey(McPragma *p, int bRekey, const u8 *a, int n) {
+    int rc = bRekey ? mcRekey(p->db, p->iDb, a, n, p->pzOut) : mcSetKey(p->db, p->iDb, a, n, p->pzOut);
+    return rc == SQLITE_OK ? answer(p, "ok") : rc;
+}
+
+static int textKey(McPragma *p, int bRekey) {
+    if (p->zValue == 0 && !bRekey) {
+        *p->pzOut = sqlite3_mprintf("PRAGMA %s needs a value.", p->zName);
+        return SQLITE_ERROR;
+    }
+    return useKey(p, bRekey, (const u8 *)(p->zValue ? p->zValue : ""), sqlite3Strlen30(p->zValue));
+}
+
+static int hexKey(McPragma *p, int bRekey) {
+    int n = sqlite3Strlen30(p->zValue);
+    u8 *a;
+    int rc;
+    if (n == 0 && bRekey) return useKey(p, 1, (const u8 *)"", 0);
+    a = sqlite3_malloc(n / 2 + 1);
+    if (a == 0) return SQLITE_NOMEM;
+    if (n > 0 && mc_hex_decode(p->zValue, (size_t)n, a)) {
+        rc = useKey(p, bRekey, a, n / 2);
+    } else {
+        *p->pzOut = sqlite3_mprintf("Malformed hex string");
+        rc = SQLITE_ERROR;
+    }
+    secure_zero(a, (size_t)n / 2);
+    sqlite3_free(a);
+    return rc;
+}
+
+static int pragmaKey(McPragma *p) {
+    return textKey(p, 0);
+}
+
+static int pragmaRekey(McPragma *p) {
+    return textKey(p, 1);
+}
+
+static int pragmaHexkey(McPragma *p) {
+    return hexKey(p, 0);
+}
+
+static int pragmaHexrekey(McPragma *p) {
+    return hexKey(p, 1);
+}
+
+static int pragmaCipher(McPragma *p) {
+    McSettings *pSet = mcSettings(p->db);
+    if (pSet == 0) return SQLITE_NOMEM;
+    if (p->zValue && setScheme(pSet, p->zValue, p->eWhich) != SQLITE_OK) {
+        *p->pzOut = sqlite3_mprintf("Cipher '%s' unknown.", p->zValue);
+        return SQLITE_ERROR;
+    }
+    return answer(p, mcSettingsScheme(pSet)->zName);
+}
+
+static int pragmaSalt(McPragma *p) {
+    static const char digits[] = "0123456789ABCDEF";
+    McSettings *pSet = mcSettings(p->db);
+    Btree *pBt = p->db->aDb[p->iDb].pBt;
+    McCodec *pCodec = pBt ? mcPagerCodec(sqlite3BtreePager(pBt)) : 0;
+    char zHex[2 * MC_SALT_SIZE + 1];
+    const u8 *aSalt;
+    int rc;
+    if (pSet == 0) return SQLITE_NOMEM;
+    if (p->zValue) {
+        if (pCodec) {
+            *p->pzOut = sqlite3_mprintf("Cipher salt can't be changed.");
+            return SQLITE_ERROR;
+        }
+        rc = setSalt(pSet, p->zValue, p->pzOut);
+        return rc == SQLITE_OK ? answer(p, "ok") : rc;
+    }
+    rc = mcKeySalt(pBt, &aSalt);
+    if (rc != SQLITE_OK || aSalt == 0) return rc == SQLITE_OK ? SQLITE_NOTFOUND : rc; /* no row */
+    for (int i = 0; i < MC_SALT_SIZE; i++) {
+        zHex[2 * i] = digits[aSalt[i] >> 4];
+        zHex[2 * i + 1] = digits[aSalt[i] & 15];
+    }
+    zHex[2 * MC_SALT_SIZE] = 0;
+    return answer(p, zHex);
+}
+
+/* These two are meant for the next key only. */
+static int oneShot(McPragma *p, size_t iOffset) {
+    McSettings *pSet = mcSettings(p->db);
+    McValue *pValue;
+    int rc = SQLITE_OK;
+    if (pSet == 0) return SQLITE_NOMEM;
+    pValue = (McValue *)((u8 *)pSet + iOffset);
+    if (p->zValue) rc = setFromText(pValue, 0, p->zName, p->zValue, MC_TEMP, p->pzOut);
+    return rc == SQLITE_OK ? answerInt(p, pValue->iNext) : rc;
+}
+
+static int pragmaHmacCheck(McPragma *p) {
+    return oneShot(p, offsetof(McSettings, hmacCheck));
+}
+
+static int pragmaLegacyWal(McPragma *p) {
+    return oneShot(p, offsetof(McSettings, legacyWal));
+}
+
+/* A parameter of the selected scheme. */
+static int pragmaParam(McPragma *p) {
+    McSettings *pSet = mcSettings(p->db);
+    const McParam *pParam;
+    McValue *pValue;
+    int rc = SQLITE_OK;
+    if (pSet == 0) return SQLITE_NOMEM;
+    pValue = mcSettingsParam(pSet, mcSettingsScheme(pSet), p->zName, &pParam);
+    if (pValue == 0) return SQLITE_NOTFOUND;
+    if (p->zValue) rc = setFromText(pValue, pParam, p->zName, p->zValue, p->eWhich, p->pzOut);
+    return rc == SQLITE_OK ? answerInt(p, pValue->iNext) : rc;
+}
+
+/* Called for every PRAGMA. SQLITE_NOTFOUND: it is not one of ours. azArg: result, name, value. */
+static int mcPragma(sqlite3 *db, int iDb, const char *zDb, char **azArg) {
+    static const struct {
+        const char *zName;
+        int (*xRun)(McPragma *);
+    } aPragma[] = {
+        {"key", pragmaKey},         {"textkey", pragmaKey},          {"hexkey", pragmaHexkey},
+        {"rekey", pragmaRekey},     {"textrekey", pragmaRekey},      {"hexrekey", pragmaHexrekey},
+        {"cipher", pragmaCipher},   {"cipher_salt", pragmaSalt},     {"hmac_check", pragmaHmacCheck},
+        {"mc_legacy_wal", pragmaLegacyWal},
+    };
+    McPragma p;
+    p.db = db;
+    p.iDb = iDb;
+    p.eWhich = zDb == 0 || sqlite3StrICmp(zDb, "main") == 0 ? MC_DEFAULT : MC_TEMP;
+    p.zName = azArg[1];
+    p.zValue = azArg[2];
+    p.pzOut = &azArg[0];
+    if (p.zName == 0) return SQLITE_NOTFOUND;
+    for (int i = 0; i < ArraySize(aPragma); i++) {
+        if (sqlite3StrICmp(aPragma[i].zName, p.zName) == 0) return aPragma[i].xRun(&p);
+    }
+    return pragmaParam(&p);
+}

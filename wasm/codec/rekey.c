@@ -1,0 +1,257 @@
+/*
+** Rekey: rewrite every page of a database under another key, in one exclusive transaction of the
+** rollback journal. The journal holds the old pages under the old key (in plaintext, if there was
+** none), so that a rekey that was cut off is taken back by the old key, and by it alone.
+**
+** If the reserved bytes stay as they are, each page is written anew where it is. If they change, all
+** cells move: VACUUM builds the database in a temporary one and copies that back.
+*/
+#include "codec.h"
+
+/* For VACUUM: the reserved bytes to build with. */
+static int mcVacuumReserve(Btree *pBt, int nReserve) {
+    McCodec *p = mcPagerCodec(sqlite3BtreePager(pBt));
+    return p && p->eRekey == MC_REKEY_FORWARD ? p->nNewReserve : nReserve;
+}
+
+/* For VACUUM: pages of another size cannot be copied over sealed ones. */
+static int mcKeepsPageSize(Btree *pBt) {
+    return mcPagerCodec(sqlite3BtreePager(pBt)) != 0;
+}
+
+/* Note the leaves of the free list: nobody reads them, and some may never have been written. */
+static int noteFreeLeaves(Btree *pBt, Bitvec *pLeaf) {
+    Pager *pPager = sqlite3BtreePager(pBt);
+    Pgno nPage = sqlite3BtreeLastPage(pBt);
+    u32 nMax = pBt->pBt->usableSize / 4 - 2;
+    Pgno iTrunk = sqlite3Get4byte(sqlite3PagerGetData(pBt->pBt->pPage1->pDbPage) + 32);
+    int rc = SQLITE_OK;
+    for (Pgno nTrunk = 0; rc == SQLITE_OK && iTrunk != 0; nTrunk++) {
+        DbPage *pPg;
+        u8 *a;
+        u32 nLeaf;
+        if (iTrunk < 2 || iTrunk > nPage || nTrunk > nPage) return SQLITE_CORRUPT_BKPT;
+        rc = sqlite3PagerGet(pPager, iTrunk, &pPg, 0);
+        if (rc != SQLITE_OK) return rc;
+        a = sqlite3PagerGetData(pPg);
+        nLeaf = sqlite3Get4byte(a + 4);
+        if (nLeaf > nMax) rc = SQLITE_CORRUPT_BKPT;
+        for (u32 i = 0; rc == SQLITE_OK && i < nLeaf; i++) {
+            Pgno iLeaf = sqlite3Get4byte(a + 8 + 4 * i);
+            if (iLeaf < 2 || iLeaf > nPage) {
+                rc = SQLITE_CORRUPT_BKPT;
+            } else {
+                rc = sqlite3BitvecSet(pLeaf, iLeaf);
+            }
+        }
+        iTrunk = sqlite3Get4byte(a);
+        sqlite3PagerUnref(pPg);
+    }
+    return rc;
+}
+
+/* Rewrite each page in place. Page 1 comes first, so that a hot journal tells the key it is under. */
+static int rewritePages(sqlite3 *db, Btree *pBt, int *pbCommitting) {
+    Pager *pPager = sqlite3BtreePager(pBt);
+    int rc = sqlite3BtreeBeginTrans(pBt, 2, 0);
+    Pgno nPage = rc == SQLITE_OK ? sqlite3BtreeLastPage(pBt) : 0;
+    for (Pgno pgno = 1; rc == SQLITE_OK && pgno <= nPage; pgno++) {
+        DbPage *pPg;
+        if (pgno == PENDING_BYTE_PAGE(pBt->pBt)) continue;
+        rc = AtomicLoad(&db->u1.isInterrupted) ? SQLITE_INTERRUPT : sqlite3PagerGet(pPager, pgno, &pPg, 0);
+        if (rc == SQLITE_OK) {
+            rc = sqlite3PagerWrite(pPg);
+            sqlite3PagerUnref(pPg);
+        }
+    }
+    if (rc == SQLITE_OK) {
+        *pbCommitting = 1;
+        rc = sqlite3BtreeCommitPhaseOne(pBt, 0);
+        if (rc == SQLITE_OK) rc = sqlite3BtreeCommitPhaseTwo(pBt, 0);
+    }
+    if (rc != SQLITE_OK) sqlite3BtreeRollback(pBt, SQLITE_OK, 0);
+    return rc;
+}
+
+static int rebuild(sqlite3 *db, int iDb, int *pbCommitting, char **pzErr) {
+    char *zErr = 0;
+    int rc;
+    *pbCommitting = 1;
+    rc = sqlite3RunVacuum(&zErr, db, iDb, 0);
+    if (zErr) *pzErr = sqlite3_mprintf("%s", zErr);
+    sqlite3DbFree(db, zErr);
+    return rc;
+}
+
+/* Can page 1 be read? */
+static int canRead(Btree *pBt) {
+    int rc = sqlite3BtreeBeginTrans(pBt, 0, 0);
+    if (rc == SQLITE_OK) rc = sqlite3BtreeCommit(pBt);
+    return rc;
+}
+
+/* The rekey is over, one way or the other: leave one key in force and wipe the other. */
+static void settle(McCodec *p, Btree *pBt, int bNew) {
+    McKey *pOld = p->pKey;
+    p->eRekey = MC_REKEY_NONE;
+    sqlite3BitvecDestroy(p->pRewritten);
+    sqlite3BitvecDestroy(p->pFreeLeaf);
+    p->pRewritten = p->pFreeLeaf = 0;
+    if (bNew) {
+        p->pKey = p->pNew;
+        p->pNew = pOld;
+    }
+    mcKeyFree(p->pNew);
+    p->pNew = 0;
+    if (p->pKey) {
+        sqlite3BtreeSecureDelete(pBt, 1);
+    } else {
+        mcUnlink(p);
+        mcCodecFree(p);
+    }
+}
+
+/* After a failure: the old key holds, unless the commit had gone through before it failed. */
+static int newKeyHolds(McCodec *p, Btree *pBt) {
+    McKey *pOld = p->pKey;
+    int bNew;
+    p->eRekey = MC_REKEY_NONE;
+    if (canRead(pBt) != SQLITE_NOTADB) return 0;
+    p->pKey = p->pNew;
+    sqlite3PagerClearCache(sqlite3BtreePager(pBt));
+    bNew = canRead(pBt) == SQLITE_OK;
+    p->pKey = pOld;
+    sqlite3PagerClearCache(sqlite3BtreePager(pBt));
+    return bNew;
+}
+
+/* Do it, with the pager in a rollback journal mode. Takes pNew (0: to plaintext) over. */
+static int rekeyFile(sqlite3 *db, int iDb, Btree *pBt, McKey *pNew, int nReserve, int nNewReserve, char **pzErr) {
+    Pager *pPager = sqlite3BtreePager(pBt);
+    McCodec *p = mcPagerCodec(pPager);
+    int bCommitting = 0;
+    int bNew;
+    int rc = SQLITE_OK;
+    if (p == 0) {
+        rc = mcCodecNew(pPager, 0, &p);
+        if (rc != SQLITE_OK) {
+            mcKeyFree(pNew);
+            return rc;
+        }
+        mcLink(p);
+    }
+    p->pNew = pNew;
+    p->nNewReserve = nNewReserve;
+    p->pRewritten = sqlite3BitvecCreate(SQLITE_MAX_PAGE_COUNT);
+    p->pFreeLeaf = sqlite3BitvecCreate(SQLITE_MAX_PAGE_COUNT);
+    if (p->pRewritten == 0 || p->pFreeLeaf == 0) rc = SQLITE_NOMEM;
+    if (rc == SQLITE_OK) rc = sqlite3BtreeBeginTrans(pBt, 0, 0);
+    if (rc == SQLITE_OK) {
+        rc = noteFreeLeaves(pBt, p->pFreeLeaf);
+        sqlite3BtreeCommit(pBt);
+    }
+    if (rc == SQLITE_OK) {
+        p->eRekey = MC_REKEY_FORWARD;
+        rc = nReserve == nNewReserve ? rewritePages(db, pBt, &bCommitting) : rebuild(db, iDb, &bCommitting, pzErr);
+    }
+    bNew = rc == SQLITE_OK || (bCommitting && newKeyHolds(p, pBt));
+    settle(p, pBt, bNew);
+    if (rc != SQLITE_OK) sqlite3PagerClearCache(pPager);
+    return rc;
+}
+
+/* Set a journal mode by SQL; *pbSet: it is in force now. */
+static int setJournalMode(sqlite3 *db, int iDb, const char *zMode, int *pbSet) {
+    sqlite3_stmt *pStmt = 0;
+    char *zSql = sqlite3_mprintf("PRAGMA \"%w\".journal_mode=%s", db->aDb[iDb].zDbSName, zMode);
+    int rc = zSql ? sqlite3_prepare_v2(db, zSql, -1, &pStmt, 0) : SQLITE_NOMEM;
+    *pbSet = 0;
+    if (rc == SQLITE_OK && sqlite3_step(pStmt) == SQLITE_ROW) {
+        *pbSet = sqlite3_stricmp((const char *)sqlite3_column_text(pStmt, 0), zMode) == 0;
+    }
+    if (rc == SQLITE_OK) rc = sqlite3_finalize(pStmt);
+    sqlite3_free(zSql);
+    return rc;
+}
+
+/* Bring the pager to a rollback journal on disk, do it, and go back to the journal mode it was in. */
+static int rekeyInRollbackMode(sqlite3 *db, int iDb, Btree *pBt, McKey *pNew, int nReserve, int nNewReserve, char **pzErr) {
+    Pager *pPager = sqlite3BtreePager(pBt);
+    int eMode = sqlite3PagerGetJournalMode(pPager);
+    int bSet = 1;
+    int rc = SQLITE_OK;
+    if (eMode == PAGER_JOURNALMODE_WAL) {
+        rc = setJournalMode(db, iDb, "delete", &bSet);
+        if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED || (rc == SQLITE_OK && !bSet)) {
+            *pzErr = sqlite3_mprintf("Rekeying in WAL mode needs the database for itself: another connection has it open.");
+            rc = SQLITE_BUSY;
+        }
+    } else if (eMode == PAGER_JOURNALMODE_OFF || eMode == PAGER_JOURNALMODE_MEMORY) {
+        sqlite3PagerSetJournalMode(pPager, PAGER_JOURNALMODE_DELETE);
+    }
+    if (rc == SQLITE_OK) {
+        rc = rekeyFile(db, iDb, pBt, pNew, nReserve, nNewReserve, pzErr);
+    } else {
+        mcKeyFree(pNew);
+    }
+    if (eMode == PAGER_JOURNALMODE_WAL) {
+        if (bSet && setJournalMode(db, iDb, "wal", &bSet) != SQLITE_OK) {
+            sqlite3_log(SQLITE_WARNING, "the database stays in journal mode DELETE after the rekey");
+        }
+    } else {
+        sqlite3PagerSetJournalMode(pPager, eMode);
+    }
+    return rc;
+}
+
+/* What the new key asks of the file. SQLITE_ERROR if the file cannot give it. */
+static int newReserve(const McKey *pOld, const McKey *pNew, int nPage, int nReserve, int *pnNew, char **pzErr) {
+    int bHidden = 0;
+    int nNeed = pNew ? mcKeyReserved(pNew) : 0;
+    int nFixed = pNew ? mcKeyPageSize(pNew, &bHidden) : 0;
+    if ((nFixed != 0 && nFixed != nPage) || nPage - nNeed < 480) {
+        *pzErr = sqlite3_mprintf("Rekeying failed. Pagesize cannot be changed for an encrypted database.");
+        return SQLITE_ERROR;
+    }
+    *pnNew = pOld && pNew && !bHidden && mcKeyReserved(pOld) == nNeed ? nReserve : nNeed;
+    return SQLITE_OK;
+}
+
+/* Encrypt, re-encrypt or (nKey = 0) decrypt a database. */
+static int mcRekey(sqlite3 *db, int iDb, const u8 *aKey, int nKey, char **pzErr) {
+    Btree *pBt;
+    McCodec *pCodec;
+    McKey *pNew = 0;
+    Pgno nPages = 0;
+    int nPage = 0, nReserve = 0, nNewReserve = 0;
+    int rc = mcUsable(db, iDb, 1, &pBt, pzErr);
+    if (rc == SQLITE_OK) rc = mcIdle(db, pBt, "Rekeying", pzErr);
+    if (rc == SQLITE_OK && db->nVdbeActive > 0) {
+        *pzErr = sqlite3_mprintf("Rekeying is not possible beside a running statement.");
+        rc = SQLITE_ERROR;
+    }
+    if (rc == SQLITE_OK && sqlite3PagerIsreadonly(sqlite3BtreePager(pBt))) rc = SQLITE_READONLY;
+    if (rc == SQLITE_OK && nKey > 0) rc = mcKeyNew(db, aKey, nKey, &pNew, pzErr);
+    if (rc != SQLITE_OK) return rc;
+    sqlite3BtreeEnter(pBt);
+    rc = sqlite3BtreeBeginTrans(pBt, 0, 0);
+    if (rc == SQLITE_OK) {
+        nPages = sqlite3BtreeLastPage(pBt);
+        nPage = sqlite3BtreeGetPageSize(pBt);
+        nReserve = sqlite3BtreeGetReserveNoMutex(pBt);
+        rc = sqlite3BtreeCommit(pBt);
+    }
+    pCodec = mcPagerCodec(sqlite3BtreePager(pBt));
+    if (rc == SQLITE_OK && nPages > 0) rc = newReserve(pCodec ? pCodec->pKey : 0, pNew, nPage, nReserve, &nNewReserve, pzErr);
+    if (rc == SQLITE_OK && nPages > 0 && pNew) rc = mcKeyNewSalt(pNew);
+    if (rc != SQLITE_OK) {
+        mcKeyFree(pNew);
+    } else if (nPages == 0) {
+        rc = mcInstallKey(db, pBt, pNew);
+        if (rc != SQLITE_OK) mcKeyFree(pNew);
+    } else if (pNew || pCodec) {
+        rc = rekeyInRollbackMode(db, iDb, pBt, pNew, nReserve, nNewReserve, pzErr);
+    }
+    sqlite3BtreeLeave(pBt);
+    return rc;
+}

@@ -1,0 +1,114 @@
+/*
+** What a cipher scheme is to the rest of the library: a name, a list of integer parameters, a key
+** derivation, and two pure functions that turn a page of plaintext into the bytes of the file and
+** back. A scheme does no I/O, allocates nothing and keeps no state of its own.
+**
+** A new scheme is one file in this directory and one line in registry.c.
+*/
+#ifndef SQLITE3MC_SCHEME_H
+#define SQLITE3MC_SCHEME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Most parameters that one scheme may have, and the size of the salt of all schemes with a salt. */
+#define MC_MAX_PARAM 12
+#define MC_SALT_SIZE 16
+
+/* Results of the functions below. */
+enum {
+    MC_SCHEME_OK = 0,
+    MC_SCHEME_BAD_PAGE,   /* the page does not verify: wrong key, wrong parameters or damage */
+    MC_SCHEME_NO_ENTROPY, /* no random bytes to be had; the page was not sealed */
+    MC_SCHEME_NO_MEMORY
+};
+
+/* How the value of a parameter is checked beyond minimum and maximum. */
+enum { MC_PARAM_INT = 0, MC_PARAM_PAGE_SIZE /* 0 or a power of two, 512..65536 */ };
+
+typedef struct McParam {
+    const char *zName;
+    int iDefault;
+    int iMin;
+    int iMax;
+    int eKind; /* MC_PARAM_... */
+} McParam;
+
+/* A password and the salt to use it with. nPassword in bytes; aSalt: MC_SALT_SIZE bytes. */
+typedef struct McSecret {
+    const uint8_t *aPassword;
+    size_t nPassword;
+    const uint8_t *aSalt;
+} McSecret;
+
+typedef struct McScheme McScheme;
+struct McScheme {
+    const char *zName;
+    const McParam *aParam; /* nParam of them */
+    int nParam;
+    size_t nState; /* bytes of the key state, which belongs to the caller and is wiped by it */
+    int nSalt;     /* MC_SALT_SIZE, or 0: the scheme has no salt */
+
+    /* Bytes that the scheme needs at the end of each page. */
+    int (*xReserved)(const int *aValue);
+
+    /* Page size that the reader must assume because page 1 hides it, or 0: bytes 16..23 of page 1
+    ** are plaintext and tell it. *pbHidden: 1 if they are not plaintext. */
+    int (*xPageSize)(const int *aValue, int *pbHidden);
+
+    /* Bytes of page 1 that are stored in plaintext by request, the magic text included; more than
+    ** 0 means that the file does not hold the salt. */
+    int (*xPlaintextHeader)(const int *aValue);
+
+    /* What mc_raw_key() says of the password, for the key size that the values call for. NULL: the
+    ** scheme knows no raw keys. */
+    int (*xRawKey)(const int *aValue, const uint8_t *aPassword, size_t nPassword, uint8_t aSalt[MC_SALT_SIZE]);
+
+    /* Fill pState from password and salt. */
+    int (*xDerive)(void *pState, const int *aValue, const McSecret *pSecret);
+
+    /*
+    ** Plaintext page to stored page and back, in place. pgno from 1; nPage: page size in bytes. The
+    ** scheme uses the last xReserved() bytes of the page; a file may reserve more, which count as data.
+    ** xSeal takes its nonce from the generator.
+    ** xOpen: bCheck 0 ignores a wrong tag (rescue of damaged files). On MC_SCHEME_BAD_PAGE the
+    ** page is all zero.
+    */
+    int (*xSeal)(const void *pState, uint32_t pgno, uint8_t *aPage, size_t nPage);
+    int (*xOpen)(const void *pState, uint32_t pgno, uint8_t *aPage, size_t nPage, int bCheck);
+};
+
+/* The first 16 bytes of a plain SQLite database. */
+extern const uint8_t mc_sqlite_magic[16];
+
+/* The registered schemes in order of their ids (1, 2, ...); NULL past the last one. */
+const McScheme *mc_scheme_by_id(int iScheme);
+
+/* By name, ASCII letters of either case. NULL: unknown. */
+const McScheme *mc_scheme_by_name(const char *zName);
+
+/* The scheme of a connection that chose none. */
+const McScheme *mc_scheme_default(void);
+
+/* Index of a parameter by name (either case) in p->aParam, or -1. */
+int mc_scheme_param(const McScheme *p, const char *zName);
+
+/* 1 if v is a legal value of the parameter. */
+int mc_param_legal(const McParam *p, int v);
+
+/*
+** Raw keys, the password forms that skip the key derivation (K = key size in bytes, S = 16):
+**   raw: + K or K+S bytes, or 2K or 2(K+S) hex digits         (tested in the order K+S, K, 2K, 2(K+S))
+**   x' or X' + 2K or 2(K+S) hex digits + one byte, normally '
+**   raw:bin: + K or K+S bytes          raw:hex: + 2K or 2(K+S) hex digits
+** Result: MC_RAW_NONE (an ordinary password), MC_RAW_KEY, MC_RAW_KEY_SALT, or MC_RAW_MALFORMED (begins
+** with raw:hex: or raw:bin: but is neither). aKey: K bytes; aSalt: may be NULL.
+*/
+enum { MC_RAW_NONE = 0, MC_RAW_KEY, MC_RAW_KEY_SALT, MC_RAW_MALFORMED };
+int mc_raw_key(const uint8_t *aPassword, size_t nPassword, uint8_t *aKey, size_t nKey, uint8_t aSalt[MC_SALT_SIZE]);
+
+/* n/2 bytes from n hex digits of either case. 1: done. 0: n is odd or a character is no hex digit
+** (aOut is then wiped). */
+int mc_hex_decode(const char *zHex, size_t n, uint8_t *aOut);
+
+#endif
