@@ -43,6 +43,9 @@ function(sqlite_patch name)
 endfunction()
 
 include("${CMAKE_CURRENT_LIST_DIR}/patches.cmake")
+if("ext/wasm/api/sqlite3-api-oo1.c-pp.js" IN_LIST FILES)
+    include("${CMAKE_CURRENT_LIST_DIR}/patches_js.cmake")
+endif()
 
 foreach(file IN LISTS FILES)
     file(WRITE "${OUT}/${file}" "${TEXT_${file}}")

@@ -40,7 +40,7 @@ function(sqlite_js output)
     add_custom_command(
         OUTPUT "${output}"
         COMMAND "${CMAKE_COMMAND}" -E rm -f "${output}"
-        COMMAND "${CPP}" -o "${output}" -Dtarget:es6-module -Denable-see ${JS_FLAGS} ${sources}
+        COMMAND "${CPP}" -o "${output}" -Dtarget:es6-module ${JS_FLAGS} ${sources}
         ${finish}
         WORKING_DIRECTORY "${GEN}/ext/wasm" # "//#include api/..." is relative to it
         DEPENDS "${CPP}" ${sources} "${GEN}/ext/wasm/api/opfs-common-inline.c-pp.js" cmake/es_module.cmake
@@ -69,7 +69,9 @@ file(CONFIGURE OUTPUT "${GEN}/build-version.js" @ONLY CONTENT
 ")
 
 set(_head ${SQLITE_JS_HEAD} "${GEN}/build-version.js")
+# Bundlers have to see that the OPFS proxy is a file of the package.
 sqlite_js("${OUT}/sqlite3-api.mjs" EXPORT Module.runSQLite3PostLoadInit
+    FLAGS -Dtarget:es6-bundler-friendly
     SOURCES ${_head} ${SQLITE_JS_COMMON} ${SQLITE_JS_BROWSER} ${SQLITE_JS_FOOT})
 # Node: no OPFS, and no kvvfs, which touches localStorage (Node 25 and newer warn about that).
 sqlite_js("${OUT}/sqlite3-api-node.mjs" EXPORT Module.runSQLite3PostLoadInit
@@ -79,7 +81,8 @@ sqlite_js("${OUT}/sqlite3-opfs-async-proxy.js" SOURCES ext/wasm/api/sqlite3-opfs
 sqlite_js("${OUT}/sqlite3-worker1.mjs" SOURCES ext/wasm/api/sqlite3-worker1.c-pp.js)
 sqlite_js("${OUT}/sqlite3-worker1-promiser.mjs" SOURCES ext/wasm/api/sqlite3-worker1-promiser.c-pp.js)
 
-# The exported C functions: SQLite's list (with the key functions, -Denable-see), and ours.
+# The exported C functions: SQLite's list (with the key functions, -Denable-see), and ours. In the API
+# that switch would have the constructors write keys into SQL; js/keys.js takes its place.
 set(EXPORTS "${GEN}/exports.txt")
 file(WRITE "${GEN}/exports-sqlite3mc.txt"
 "_sqlite3mc_version
@@ -88,7 +91,7 @@ _sqlite3mc_vfs_destroy
 _sqlite3mc_vfs_shutdown
 _sqlite3mc_node_vfs_register
 ")
-sqlite_js("${EXPORTS}" SOURCES ext/wasm/api/EXPORTED_FUNCTIONS.c-pp "${GEN}/exports-sqlite3mc.txt")
+sqlite_js("${EXPORTS}" FLAGS -Denable-see SOURCES ext/wasm/api/EXPORTED_FUNCTIONS.c-pp "${GEN}/exports-sqlite3mc.txt")
 add_custom_target(sqlite3mc_js DEPENDS ${SQLITE_JS_OUTPUTS})
 add_dependencies(sqlite3mc_js sqlite3mc_patched)
 

@@ -1,0 +1,42 @@
+# The changes to SQLite's JavaScript (ext/wasm); only the wasm builds use it. Form: see patches.cmake.
+# What js/ can do from outside, with the finished API, is done there.
+
+sqlite_patch("a key is set between opening and what the VFS runs after opening, which may read the file"
+    FILE ext/wasm/api/sqlite3-api-oo1.c-pp.js
+    [==[const pVfs = capi.sqlite3_js_db_vfs(pDb)]==]
+    [==[const pVfs = dbCtorHelper.afterOpen?.(this, opt) || capi.sqlite3_js_db_vfs(pDb)]==])
+
+sqlite_patch("the worker API hands key options on"
+    FILE ext/wasm/api/sqlite3-api-worker1.c-pp.js
+    [==[      oargs.vfs = args.vfs;]==]
+    [==[      Object.assign(oargs, DB.dbCtorHelper.keyOptions?.(args));
+      oargs.vfs = args.vfs;]==])
+
+sqlite_patch("the worker starts this package's module"
+    FILE ext/wasm/api/sqlite3-worker1.c-pp.js
+    [==[import sqlite3InitModule from './sqlite3.mjs';]==]
+    [==[import sqlite3InitModule from '../js/init.js';]==])
+
+# The codec reads and writes a WAL frame, or a journal record, in one call: a few bytes more than a page.
+sqlite_patch("opfs: room for the largest page and its frame header in the shared buffer"
+    FILE ext/wasm/api/opfs-common-shared.c-pp.js
+    [==[state.fileBufferSize = 1024 * 64;]==]
+    [==[state.fileBufferSize = 1024 * 68;]==])
+
+# Another worker may have the pool open, or may just be closing it.
+sqlite_patch("opfs-sahpool: when not every file can be opened, none stays open"
+    FILE ext/wasm/api/sqlite3-vfs-opfs-sahpool.c-pp.js
+    [==[      return Promise.all(files.map(async([name,h])=>{]==]
+    [==[      const allOrNone = (promises)=>Promise.allSettled(promises).then((results)=>{
+        if(results.some((r)=>'rejected'===r.status)) this.releaseAccessHandles();
+        return Promise.all(promises);
+      });
+      return allOrNone(files.map(async([name,h])=>{]==])
+
+sqlite_patch("opfs-sahpool: a failed start does not delete the databases"
+    FILE ext/wasm/api/sqlite3-vfs-opfs-sahpool.c-pp.js
+    [==[        await thePool.removeVfs().catch(()=>{});
+        throw e;]==]
+    [==[        capi.sqlite3_vfs_unregister(thePool.getVfs().pointer);
+        thePool.getVfs().dispose();
+        throw e;]==])
