@@ -526,12 +526,28 @@ static void mcDlClose(sqlite3_vfs *pVfs, void *pLib) {
     REAL_VFS(pVfs)->xDlClose(REAL_VFS(pVfs), pLib);
 }
 
+static int mcSleep(sqlite3_vfs *, int);
+
+/* VFSs written in JavaScript take xRandomness and xSleep of the default VFS for their own, so pVfs may
+** be no shim; then the real VFS below some shim, one that has not taken ours, has to do. */
+static sqlite3_vfs *mcSystemVfs(sqlite3_vfs *pVfs) {
+    sqlite3_mutex *pMutex = mcMutex();
+    McVfs *p = mcShims;
+    if (pVfs->xOpen == mcOpen && REAL_VFS(pVfs)->xSleep != mcSleep) return REAL_VFS(pVfs);
+    sqlite3_mutex_enter(pMutex);
+    while (p && p->pReal->xSleep == mcSleep) p = p->pNextShim;
+    sqlite3_mutex_leave(pMutex);
+    return p ? p->pReal : 0;
+}
+
 static int mcRandomness(sqlite3_vfs *pVfs, int n, char *zOut) {
-    return REAL_VFS(pVfs)->xRandomness(REAL_VFS(pVfs), n, zOut);
+    sqlite3_vfs *pSystem = mcSystemVfs(pVfs);
+    return pSystem ? pSystem->xRandomness(pSystem, n, zOut) : 0;
 }
 
 static int mcSleep(sqlite3_vfs *pVfs, int nMicro) {
-    return REAL_VFS(pVfs)->xSleep(REAL_VFS(pVfs), nMicro);
+    sqlite3_vfs *pSystem = mcSystemVfs(pVfs);
+    return pSystem ? pSystem->xSleep(pSystem, nMicro) : 0;
 }
 
 static int mcCurrentTime(sqlite3_vfs *pVfs, double *pTime) {
