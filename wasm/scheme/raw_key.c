@@ -50,7 +50,7 @@ static int from_hex(const uint8_t *a, size_t n, uint8_t *aKey, size_t nKey, uint
     return rc;
 }
 
-int mc_raw_key(const uint8_t *a, size_t n, uint8_t *aKey, size_t nKey, uint8_t *aSalt) {
+int mc_raw_key(const uint8_t *a, size_t n, uint8_t *aKey, size_t nKey, uint8_t aSalt[MC_SALT_SIZE]) {
     int rc;
     if (n >= 8 && memcmp(a, "raw:hex:", 8) == 0) {
         rc = from_hex(a + 8, n - 8, aKey, nKey, aSalt);
