@@ -328,10 +328,12 @@ static int spySync(sqlite3_file *file, int flags) {
     if (spyCall(SPY_SYNC, f->kind) || g.dead) {
         return g.dead ? SQLITE_IOERR_FSYNC : faultCode(SQLITE_IOERR_FSYNC);
     }
+    /* Not passed on: the machine of the test keeps its power, and flushing is slow. */
+    (void)flags;
     if (f->path) {
         dropLog(f->path);
     }
-    return f->real->pMethods->xSync(f->real, flags);
+    return SQLITE_OK;
 }
 
 static int spyFileSize(sqlite3_file *file, sqlite3_int64 *size) {
