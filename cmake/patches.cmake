@@ -25,17 +25,11 @@ static sqlite3_vfs *mcFindVfs(const char*);
 #endif /* SQLITEINT_H */
 ]==])
 
-sqlite_patch("make the encrypting VFS multipleciphers-X when it is asked for" [==[
-    if( strcmp(zVfs, pVfs->zName)==0 ) break;
-  }
-  sqlite3_mutex_leave(mutex);
-  return pVfs;
+sqlite_patch("make the encrypting VFS multipleciphers-X when a database is opened with it" [==[
+  *ppVfs = sqlite3_vfs_find(zVfs);
 ]==] [==[
-    if( strcmp(zVfs, pVfs->zName)==0 ) break;
-  }
-  sqlite3_mutex_leave(mutex);
-  if( pVfs==0 ) pVfs = mcFindVfs(zVfs);
-  return pVfs;
+  *ppVfs = sqlite3_vfs_find(zVfs);
+  if( *ppVfs==0 ) *ppVfs = mcFindVfs(zVfs);
 ]==])
 
 sqlite_patch("play a hot journal back only under its own key" [==[

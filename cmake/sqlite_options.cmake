@@ -31,7 +31,6 @@ if(SQLITE3MC_WASM)
          SQLITE_OMIT_LOAD_EXTENSION
          # The JavaScript API and ext/wasm/api/sqlite3-wasm.c expect these three.
          SQLITE_OMIT_DEPRECATED
-         SQLITE_OMIT_UTF16
          SQLITE_OS_KV_OPTIONAL=1
          "SQLITE_DEFAULT_UNIX_VFS=\"unix-none\""
          # Hooks that SQLite's own JavaScript test suite calls.

@@ -112,7 +112,8 @@ static int mcSetKey(sqlite3 *db, int iDb, const u8 *aKey, int nKey, char **pzErr
         return rc;
     }
     if (bStoresSalt && isPlainDatabase(sqlite3BtreePager(pBt))) {
-        *pzErr = sqlite3_mprintf("The database is not encrypted. Use rekey to encrypt it, or an empty key to read it as it is.");
+        *pzErr = sqlite3_mprintf("The file begins like a plain database. Use rekey to encrypt it, an empty key to read it as it is, or set "
+                                 "plaintext_header_size.");
         return SQLITE_NOTADB;
     }
     return SQLITE_OK;

@@ -670,7 +670,7 @@ void sqlite3mc_vfs_shutdown(void) {
     } while (zName);
 }
 
-/* Called by sqlite3_vfs_find() for a name that is not registered: "multipleciphers-X" is made from X. */
+/* Called when a database is opened with a VFS that is not registered: "multipleciphers-X" is made from X. */
 static sqlite3_vfs *mcFindVfs(const char *zVfs) {
     size_t n = strlen(MC_VFS_PREFIX);
     if (zVfs == 0 || strncmp(zVfs, MC_VFS_PREFIX, n) != 0 || strncmp(zVfs + n, MC_VFS_PREFIX, n) == 0) return 0;
