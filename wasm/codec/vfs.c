@@ -612,6 +612,7 @@ int sqlite3mc_vfs_create(const char *zVfsReal, int makeDefault) {
     sqlite3_vfs *pReal;
     sqlite3_mutex *pMutex;
     McVfs *p;
+    int bNew = 0;
     int rc = sqlite3_initialize();
     if (rc != SQLITE_OK) return rc;
     pReal = sqlite3_vfs_find(zVfsReal);
@@ -626,12 +627,15 @@ int sqlite3mc_vfs_create(const char *zVfsReal, int makeDefault) {
     if (p == 0) {
         p = shimNew(pReal);
         if (p) {
+            bNew = 1;
             p->pNextShim = mcShims;
             mcShims = p;
         }
     }
     sqlite3_mutex_leave(pMutex);
-    return p ? sqlite3_vfs_register(&p->base, makeDefault) : SQLITE_NOMEM;
+    if (p == 0) return SQLITE_NOMEM;
+    /* To register a VFS again without makeDefault would take the default from it. */
+    return bNew || makeDefault ? sqlite3_vfs_register(&p->base, makeDefault) : SQLITE_OK;
 }
 
 void sqlite3mc_vfs_destroy(const char *zName) {
