@@ -32,6 +32,8 @@ typedef struct Scheme {
     int authenticated; /* damage of a page is always noticed */
     int salted;        /* a salt stands in the first 16 bytes */
     int minPage;       /* smallest page size */
+    int nonceFromEnd;  /* where in a page its nonce begins, counted from the end; 0: none */
+    int nonceLength;
 } Scheme;
 
 typedef struct Test {

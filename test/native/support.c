@@ -16,13 +16,13 @@
 #define RAW_OTHER "x'a1b2c3d4e5f60718293a4b5c6d7e8f90a1b2c3d4e5f60718293a4b5c6d7e8f90'"
 
 static const Scheme schemes[] = {
-    {"chacha20", "PRAGMA cipher='chacha20'; PRAGMA kdf_iter=1;", RAW_KEY, RAW_OTHER, 32, 1, 1, 512},
-    {"aes128cbc", "PRAGMA cipher='aes128cbc';", "first password", "second password", 0, 0, 0, 512},
-    {"aes256cbc", "PRAGMA cipher='aes256cbc';", "first password", "second password", 0, 0, 0, 512},
-    {"sqlcipher", "PRAGMA cipher='sqlcipher'; PRAGMA kdf_iter=1;", RAW_KEY, RAW_OTHER, 80, 1, 1, 1024},
-    {"rc4", "PRAGMA cipher='rc4';", "first password", "second password", 0, 0, 0, 512},
-    {"ascon128", "PRAGMA cipher='ascon128'; PRAGMA kdf_iter=1;", RAW_KEY, RAW_OTHER, 32, 1, 1, 512},
-    {"aegis", "PRAGMA cipher='aegis'; PRAGMA tcost=1; PRAGMA mcost=8;", RAW_KEY, RAW_OTHER, 64, 1, 1, 1024},
+    {"chacha20", "PRAGMA cipher='chacha20'; PRAGMA kdf_iter=1;", RAW_KEY, RAW_OTHER, 32, 1, 1, 512, 32, 16},
+    {"aes128cbc", "PRAGMA cipher='aes128cbc';", "first password", "second password", 0, 0, 0, 512, 0, 0},
+    {"aes256cbc", "PRAGMA cipher='aes256cbc';", "first password", "second password", 0, 0, 0, 512, 0, 0},
+    {"sqlcipher", "PRAGMA cipher='sqlcipher'; PRAGMA kdf_iter=1;", RAW_KEY, RAW_OTHER, 80, 1, 1, 1024, 80, 16},
+    {"rc4", "PRAGMA cipher='rc4';", "first password", "second password", 0, 0, 0, 512, 0, 0},
+    {"ascon128", "PRAGMA cipher='ascon128'; PRAGMA kdf_iter=1;", RAW_KEY, RAW_OTHER, 32, 1, 1, 512, 16, 16},
+    {"aegis", "PRAGMA cipher='aegis'; PRAGMA tcost=1; PRAGMA mcost=8;", RAW_KEY, RAW_OTHER, 64, 1, 1, 1024, 32, 32},
 };
 
 enum { SCHEMES = sizeof schemes / sizeof schemes[0] };
