@@ -33,7 +33,7 @@ function(sqlite_js output)
         endif()
     endforeach()
     set(finish)
-    if(JS_EXPORT)
+    if(output MATCHES "\\.mjs$")
         set(finish COMMAND "${CMAKE_COMMAND}" "-DFILE=${output}" "-DEXPORT=${JS_EXPORT}"
                    -P "${CMAKE_CURRENT_SOURCE_DIR}/cmake/es_module.cmake")
     endif()

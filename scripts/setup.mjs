@@ -105,7 +105,8 @@ const clangMajor = () => parseVersion(output('clang', ['--version']) ?? '')[0];
 const hasSanitizer = () => {
   const directory = output('clang', ['--print-runtime-dir'])?.trim();
   // Up to clang 14 the directory that is printed is not always the one that is used.
-  const archive = `libclang_rt.asan-${{ x64: 'x86_64', arm64: 'aarch64' }[process.arch] ?? process.arch}.a`;
+  const machine = process.arch === 'x64' ? 'x86_64' : process.arch === 'arm64' ? 'aarch64' : process.arch;
+  const archive = `libclang_rt.asan-${machine}.a`;
   const file = output('clang', [`-print-file-name=${archive}`])?.trim() ?? archive;
   return fs.existsSync(file) || (directory !== undefined && fs.existsSync(path.join(directory, 'libclang_rt.asan.a')));
 };
