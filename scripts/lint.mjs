@@ -1,0 +1,101 @@
+// Checks the shape and the meaning of the sources:
+//
+//   node scripts/lint.mjs [--fix]    --fix: let clang-format and eslint mend what they can
+//
+// clang-tidy needs the build directory of preset native-clang.
+import fs from 'node:fs';
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { fileURLToPath } from 'node:url';
+import { BUILD, Failure, JOBS, ROOT, output, run, runMain, step } from './lib.mjs';
+
+/** @param {string} pattern @returns {string[]} files of the repository, new ones included */
+function files(pattern) {
+  const text = output('git', ['ls-files', '--cached', '--others', '--exclude-standard', pattern], { cwd: ROOT }) ?? '';
+  return text.split('\n').filter((file) => file && fs.existsSync(path.join(ROOT, file)));
+}
+
+const cFiles = () => [...files('*.c'), ...files('*.h')];
+const bin = (/** @type {string} */ name) => path.join(ROOT, 'node_modules', '.bin', name);
+
+/** @param {boolean} fix */
+function clangFormat(fix) {
+  return run('clang-format', [...(fix ? ['-i'] : ['--dry-run', '-Werror']), ...cFiles()]);
+}
+
+/**
+ * How clang-tidy is called for a source: with the compile command of that unit, or, for the files of the
+ * codec, of the big unit that includes them, after what stands before them in it.
+ */
+function tidyCommands() {
+  const directory = path.join(BUILD, 'native-clang');
+  const database = path.join(directory, 'compile_commands.json');
+  if (!fs.existsSync(database)) throw new Failure('clang-tidy needs preset native-clang: run `npm run build native-clang`.');
+  /** @type {{file: string, command: string}[]} */
+  const units = JSON.parse(fs.readFileSync(database, 'utf8'));
+  const unitFiles = new Set(units.map((unit) => path.relative(ROOT, unit.file)));
+  const before = path.join(directory, 'before_codec.h');
+  fs.writeFileSync(before, '#include <sqlite3.c>\n#include "sqlite3mc.h"\n#include "codec/codec.h"\n');
+  const flags = units
+    .find((unit) => unit.file.endsWith('/wasm/sqlite3mc.c'))
+    ?.command.split(' ')
+    .filter((flag) => /^-[IDUWf]|^-isystem|^-std|^\/.*\/gen$/.test(flag) && !flag.startsWith('-Werror'))
+    .map((flag) => flag.replaceAll('\\"', '"'));
+  const commands = [];
+  for (const file of files('*.c')) {
+    if (unitFiles.has(file) && !file.endsWith('wasm/sqlite3mc.c')) commands.push([file, '-p', directory]);
+    else if (file.startsWith('wasm/codec/') && flags) {
+      // Functions that the other files define are declared and not defined here.
+      commands.push([file, '--', ...flags, '-Wno-unused', '-Wno-undefined-internal', '-include', before]);
+    }
+  }
+  return commands;
+}
+
+async function clangTidy() {
+  const commands = tidyCommands();
+  let code = 0;
+  let text = '';
+  const work = async () => {
+    for (let command = commands.shift(); command; command = commands.shift()) {
+      const result = await run('clang-tidy', ['--quiet', ...command]);
+      if (result.code === 0) continue;
+      code = 1;
+      text += result.text;
+    }
+  };
+  await Promise.all(Array.from({ length: Number(JOBS) }, work));
+  return { code, text: text.replace(/^\d+ warnings? .*generated\.\n|^Suppressed .*\n|^Use -header-filter.*\n/gm, '') };
+}
+
+/**
+ * Run all checks and print their findings.
+ * @param {boolean} fix
+ * @returns {Promise<{passed: number, failed: number}>}
+ */
+export async function lint(fix = false) {
+  /** @type {[string, () => Promise<{code: number, text: string}>][]} */
+  const checks = [
+    ['clang-format', () => clangFormat(fix)],
+    ['clang-tidy', clangTidy],
+    ['eslint', () => run(bin('eslint'), ['--max-warnings=0', ...(fix ? ['--fix'] : []), '.'])],
+    ['tsc', () => run(bin('tsc'), ['-p', '.'])],
+    ['publint', () => run(bin('publint'), ['--strict'])],
+  ];
+  const total = { passed: 0, failed: 0 };
+  for (const [name, check] of checks) {
+    const { code, text } = await step(name, check, (result) => (result.code === 0 ? '' : 'FAILED'));
+    total[code === 0 ? 'passed' : 'failed']++;
+    if (code !== 0) console.log(text.trimEnd());
+  }
+  return total;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const { values } = parseArgs({ options: { fix: { type: 'boolean', default: false } } });
+  runMain(async () => {
+    if (!fs.existsSync(bin('eslint'))) throw new Failure('The npm packages are missing: run `node scripts/setup.mjs`.');
+    const { failed } = await lint(values.fix);
+    if (failed) process.exitCode = 1;
+  });
+}
