@@ -52,6 +52,29 @@ sqlite_patch("tell the codec when a journal is played back" [==[
   mcPlaybackStarts(pPager);
 ]==])
 
+sqlite_patch("know where a journal may end early" [==[
+  int nPlayback = 0;       /* Total number of pages restored from journal */
+]==] [==[
+  int nPlayback = 0;       /* Total number of pages restored from journal */
+  int bOpenEnd = 0;        /* Records are counted by the size of the file */
+]==])
+
+sqlite_patch("note that the records of a journal are not counted" [==[
+    if( nRec==0xffffffff ){
+      assert( pPager->journalOff==JOURNAL_HDR_SZ(pPager) );
+]==] [==[
+    bOpenEnd = nRec==0xffffffff || nRec==0;
+    if( nRec==0xffffffff ){
+      assert( pPager->journalOff==JOURNAL_HDR_SZ(pPager) );
+]==])
+
+sqlite_patch("end a journal at a record that was not written in full, as a wrong checksum does" [==[
+      rc = pager_playback_one_page(pPager,&pPager->journalOff,0,1,0);
+]==] [==[
+      rc = pager_playback_one_page(pPager,&pPager->journalOff,0,1,0);
+      if( rc==SQLITE_IOERR_DATA && bOpenEnd ) rc = SQLITE_DONE;
+]==])
+
 sqlite_patch("checkpoint a WAL only under its own key" [==[
         rc = walCheckpoint(pWal, db, eMode2, xBusy2, pBusyArg, sync_flags,zBuf);
 ]==] [==[

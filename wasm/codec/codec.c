@@ -16,12 +16,12 @@ static void codecFreeBuffers(McCodec *p) {
     p->nPage = 0;
 }
 
-/* Make the buffers for pages of nPage bytes. */
+/* Make the buffers for pages of nPage bytes, or SQLITE_IOERR_NOMEM. */
 static int mcCodecBuffers(McCodec *p, int nPage) {
     if (p->nPage == nPage) return SQLITE_OK;
     codecFreeBuffers(p);
     p->aBuf = sqlite3_malloc(MC_FRAME_ROOM + 2 * nPage);
-    if (p->aBuf == 0) return SQLITE_NOMEM;
+    if (p->aBuf == 0) return SQLITE_IOERR_NOMEM;
     p->nPage = nPage;
     return SQLITE_OK;
 }
@@ -93,13 +93,15 @@ static int mcOpenPage(McCodec *p, McKey *pKey, Pgno pgno, u8 *aPage, int nPage) 
     return rc;
 }
 
-/* Seal a page into the write buffer; *paOut is valid until the next call. */
+/* Seal a page into the write buffer; *paOut is valid until the next call. All errors are I/O errors:
+** the pager takes no other kind from a write. */
 static int mcSealPage(McCodec *p, McKey *pKey, Pgno pgno, const void *aPlain, int nPage, u8 **paOut) {
     u8 *aPage;
     int rc = mcCodecBuffers(p, nPage);
     *paOut = 0;
     if (rc == SQLITE_OK) rc = mcKeyNewSalt(pKey);
-    if (rc != SQLITE_OK) return rc;
+    if (rc == SQLITE_NOMEM) rc = SQLITE_IOERR_NOMEM;
+    if (rc != SQLITE_OK) return (rc & 0xff) == SQLITE_IOERR ? rc : SQLITE_IOERR_WRITE;
     aPage = mcWriteBuffer(p);
     memcpy(aPage, aPlain, (size_t)nPage);
     rc = pKey->pScheme->xSeal(pKey->pState, pgno, aPage, (size_t)nPage);
@@ -127,7 +129,7 @@ static int mcMainWriteKey(McCodec *p, Pgno pgno, McKey **ppKey) {
         return SQLITE_OK;
     }
     *ppKey = p->pNew;
-    return sqlite3BitvecSet(p->pRewritten, pgno);
+    return sqlite3BitvecSet(p->pRewritten, pgno) == SQLITE_OK ? SQLITE_OK : SQLITE_IOERR_NOMEM;
 }
 
 /* Nonce and tag of an opened page are noise; a checksum over plaintext takes them as zero. */

@@ -199,6 +199,10 @@ static const void *mcSealFrame(Wal *pWal, Pgno pgno, const void *pPlain, const v
     int nPage = (int)pWal->szPage;
     u8 *aSealed;
     *ppSummed = pPlain;
+    if (p && p->eRekey != MC_REKEY_NONE) {
+        *pRc = SQLITE_IOERR_WRITE; /* a rekey is under way, and somebody brought the WAL back */
+        return 0;
+    }
     if (p == 0 || p->pKey == 0) return pPlain;
     *pRc = mcSealPage(p, p->pKey, pgno, pPlain, nPage, &aSealed);
     if (*pRc != SQLITE_OK) return 0;

@@ -149,6 +149,10 @@ static int rekeyFile(sqlite3 *db, int iDb, Btree *pBt, McKey *pNew, int nReserve
     if (rc == SQLITE_OK) {
         rc = noteFreeLeaves(pBt, p->pFreeLeaf);
         sqlite3BtreeCommit(pBt);
+        if (rc == SQLITE_OK && pPager->pWal) {
+            *pzErr = sqlite3_mprintf("Rekeying failed. The WAL file could not be removed.");
+            rc = SQLITE_IOERR_DELETE;
+        }
     }
     if (rc == SQLITE_OK) {
         p->eRekey = MC_REKEY_FORWARD;
@@ -174,32 +178,33 @@ static int setJournalMode(sqlite3 *db, int iDb, const char *zMode, int *pbSet) {
     return rc;
 }
 
-/* Bring the pager to a rollback journal on disk, do it, and go back to the journal mode it was in. */
+/*
+** Bring the pager to a rollback journal on disk, do it, and go back to the journal mode it was in.
+** TRUNCATE, so that no record of the old key stays behind the records of later transactions.
+*/
 static int rekeyInRollbackMode(sqlite3 *db, int iDb, Btree *pBt, McKey *pNew, int nReserve, int nNewReserve, char **pzErr) {
     Pager *pPager = sqlite3BtreePager(pBt);
     int eMode = sqlite3PagerGetJournalMode(pPager);
+    int bWal = eMode == PAGER_JOURNALMODE_WAL;
     int bSet = 1;
     int rc = SQLITE_OK;
-    if (eMode == PAGER_JOURNALMODE_WAL) {
+    if (bWal) {
         rc = setJournalMode(db, iDb, "delete", &bSet);
         if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED || (rc == SQLITE_OK && !bSet)) {
             *pzErr = sqlite3_mprintf("Rekeying in WAL mode needs the database for itself: another connection has it open.");
             rc = SQLITE_BUSY;
         }
-    } else if (eMode == PAGER_JOURNALMODE_OFF || eMode == PAGER_JOURNALMODE_MEMORY) {
-        sqlite3PagerSetJournalMode(pPager, PAGER_JOURNALMODE_DELETE);
-    }
-    if (rc == SQLITE_OK) {
-        rc = rekeyFile(db, iDb, pBt, pNew, nReserve, nNewReserve, pzErr);
-    } else {
-        mcKeyFree(pNew);
-    }
-    if (eMode == PAGER_JOURNALMODE_WAL) {
-        if (bSet && setJournalMode(db, iDb, "wal", &bSet) != SQLITE_OK) {
-            sqlite3_log(SQLITE_WARNING, "the database stays in journal mode DELETE after the rekey");
+        if (rc != SQLITE_OK) {
+            mcKeyFree(pNew);
+            return rc;
         }
-    } else {
-        sqlite3PagerSetJournalMode(pPager, eMode);
+        eMode = PAGER_JOURNALMODE_DELETE;
+    }
+    sqlite3PagerSetJournalMode(pPager, PAGER_JOURNALMODE_TRUNCATE);
+    rc = rekeyFile(db, iDb, pBt, pNew, nReserve, nNewReserve, pzErr);
+    sqlite3PagerSetJournalMode(pPager, eMode);
+    if (bWal && (setJournalMode(db, iDb, "wal", &bSet) != SQLITE_OK || !bSet)) {
+        sqlite3_log(SQLITE_WARNING, "the database stays in journal mode DELETE after the rekey");
     }
     return rc;
 }

@@ -247,7 +247,11 @@ static int readJournal(McFile *pFile, void *pOut, int nOut, i64 iOff) {
     if (rc != SQLITE_OK) return rc;
     aPage = mcReadBuffer(p);
     rc = pFile->pReal->pMethods->xRead(pFile->pReal, aPage, nOut, iOff);
-    if (rc == SQLITE_OK) rc = mcOpenPage(p, p->pKey, pgno, aPage, nOut);
+    if (rc == SQLITE_OK && mcOpenPage(p, p->pKey, pgno, aPage, nOut) != SQLITE_OK) {
+        /* A record that was counted when the journal was synced is damaged: the pager stops and leaves
+        ** the journal, which it does for I/O errors. Elsewhere it is where the journal ends. */
+        rc = SQLITE_IOERR_DATA;
+    }
     if (rc != SQLITE_OK) {
         memset(pOut, 0, (size_t)nOut);
         return rc;
