@@ -51,6 +51,10 @@ const OPEN_TEMPORARY = 8;
 
 /** Flag of `access`. */
 const ACCESS_WRITE = 1;
+/** How `nativeLocks` may look, and what is recent, in milliseconds. */
+const LOOK_NOW = 0;
+const LOOK_RECENT = 1;
+const RECENT = 100;
 /** Errors that are an answer to the question. */
 const NO_ENTRY = new Set(['ENOENT', 'ENOTDIR']);
 const NO_WRITE = new Set([...NO_ENTRY, 'EACCES', 'EPERM', 'EROFS']);
@@ -58,6 +62,8 @@ const NO_WRITE = new Set([...NO_ENTRY, 'EACCES', 'EPERM', 'EROFS']);
 const MAX_LINKS = 100;
 /** How often a run of reads looks at the clock for the lock files' sake. */
 const READS_PER_BEAT = 64;
+
+/** @typedef {{ name: string, dev: bigint, ino: bigint }} DatabaseFile */
 
 /** @param {any} error */
 function errnoOf(error) {
@@ -83,7 +89,7 @@ function sleepFor(ms) {
  * @param {object} [options]  all for tests: by default the real machine
  * @param {Partial<typeof import('node:fs')>} [options.fs]  replaces functions of node:fs
  * @param {Partial<typeof import('node:os')>} [options.os]
- * @param {Partial<NodeJS.Process>} [options.process]
+ * @param {Pick<NodeJS.Process, 'pid' | 'kill' | 'geteuid' | 'cwd'>} [options.process]
  * @param {typeof import('node:path')} [options.path]
  * @param {string} [options.platform]
  */
@@ -99,11 +105,13 @@ export function createNodeHost(options = {}) {
   const locks = new LockFiles({ fs, os, process, platform, sleep: sleepFor });
   const procLocks = platform === 'linux' ? new ProcLocks(fs) : null;
 
-  /** Database files. @type {Map<number, { name: string, dev: bigint, ino: bigint }>} */
+  /** Database files. @type {Map<number, DatabaseFile>} */
   const databases = new Map();
+  /** The last look at native locks, by handle. @type {Map<number, { file: DatabaseFile, bits: number, time: number }>} */
+  const looks = new Map();
   /** Temporary files that can't be unlinked while they are open. @type {Map<number, string>} */
   const unlinkAtClose = new Map();
-  /** Descriptors that have to stay open for now, see `close`. @type {Map<number, { dev: bigint, ino: bigint }>} */
+  /** Descriptors that have to stay open for now, see `close`. @type {Map<number, DatabaseFile>} */
   const parked = new Map();
   let reads = 0;
 
@@ -423,9 +431,13 @@ export function createNodeHost(options = {}) {
       }
     },
 
-    /** @param {string} database */
-    lockOpen(database) {
-      return locks.open(database);
+    /** @param {number} fd */
+    lockOpen(fd) {
+      const file = databases.get(fd);
+      if (!file) return -EIO;
+      const handle = locks.open(file.name);
+      looks.set(handle, { file, bits: 0, time: -Infinity });
+      return handle;
     },
 
     /** @param {number} handle */
@@ -449,15 +461,25 @@ export function createNodeHost(options = {}) {
 
     /** @param {number} handle */
     lockClose(handle) {
+      looks.delete(handle);
       locks.close(handle);
     },
 
-    /** @param {number} fd */
-    nativeLocks(fd) {
-      const file = databases.get(fd);
-      if (!procLocks || !file) return 0;
+    /**
+     * @param {number} handle
+     * @param {number} how
+     */
+    nativeLocks(handle, how) {
+      const look = looks.get(handle);
+      if (!procLocks || !look) return 0;
       try {
-        return procLocks.native(file, `${file.name}-shm`);
+        const shm = `${look.file.name}-shm`;
+        const now = performance.now();
+        const recent = how !== LOOK_NOW && look.bits === 0 && now - look.time < RECENT;
+        if (recent && (how === LOOK_RECENT || !fs.existsSync(shm))) return 0;
+        look.bits = procLocks.native(look.file, shm);
+        look.time = now;
+        return look.bits;
       } catch {
         return 0;
       }

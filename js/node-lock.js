@@ -25,6 +25,7 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import nodePath from 'node:path';
+import nodeProcess from 'node:process';
 import { threadId } from 'node:worker_threads';
 
 const IDLE = 25;
@@ -39,15 +40,16 @@ const MAGIC = 'sqlite3mc-lock';
 const MAX_DEPTH = 8;
 
 /**
- * The lock sets of this thread that hold something, by token. A contender in the same thread can't wait
+ * The lock sets of this thread that have files, by token. A contender in the same thread can't wait
  * for the owner's timer, so it asks the owner. In a global, as this file may be loaded twice.
  * @type {Map<string, LockFiles>}
  */
-const ofThisThread = (globalThis[Symbol.for('sqlite3mc-wasm.lock-files')] ??= exitingMap());
+const ofThisThread = (/** @type {any} */ (globalThis)[Symbol.for('sqlite3mc-wasm.lock-files')] ??= exitingMap());
 
 function exitingMap() {
+  /** @type {Map<string, LockFiles>} */
   const map = new Map();
-  globalThis.process?.on('exit', () => {
+  nodeProcess.on('exit', () => {
     for (const files of map.values()) files.releaseAll();
   });
   return map;
@@ -109,6 +111,8 @@ export class LockFiles {
   #locks = [];
   #held = 0;
   #lost = 0;
+  /** A lock file of this instance could not be removed. */
+  #left = false;
   #lastBeat = 0;
   /** @type {NodeJS.Timeout | undefined} */
   #beatTimer;
@@ -209,14 +213,20 @@ export class LockFiles {
   }
 
   /**
-   * Another module instance of this thread wants a lock of this one, or this one wants it for a new file
-   * of the same name.
+   * There is a lock file of this instance, and another instance in this thread wants the lock; or this
+   * one does, for a new database with the name of the old.
    * @param {string} path
+   * @returns {boolean} false: it is in use
    */
   giveWay(path) {
-    const lock = this.#holds(path);
-    if (!lock || lock.restingSince === 0) return false;
-    this.#release(lock);
+    const lock = this.#locks.find((each) => each?.path === path && each.fd >= 0);
+    if (!lock) {
+      this.#fs.unlinkSync(path); // It could not be removed when it was given up.
+    } else if (lock.restingSince === 0) {
+      return false;
+    } else {
+      this.#release(lock);
+    }
     return true;
   }
 
@@ -239,8 +249,8 @@ export class LockFiles {
       if (this.#create(lock)) return true;
       const sight = this.#look(lock.path);
       if (!sight) continue;
-      if (sight.owner?.token === this.#token && !this.#holds(lock.path)) return this.#adopt(lock, sight);
-      const sibling = ofThisThread.get(sight.owner?.token ?? '');
+      const token = sight.owner?.token ?? '';
+      const sibling = token === this.#token ? this : ofThisThread.get(token);
       if (sibling) {
         if (!sibling.giveWay(lock.path)) return false;
       } else if (!this.#isDead(sight, lock.path)) {
@@ -302,18 +312,6 @@ export class LockFiles {
   }
 
   /**
-   * Our own file, which could not be removed before.
-   * @param {Lock} lock
-   * @param {Sight} sight
-   */
-  #adopt(lock, sight) {
-    lock.fd = this.#fs.openSync(lock.path, 'r+');
-    lock.ino = sight.ino;
-    lock.size = this.#fs.fstatSync(lock.fd).size;
-    return true;
-  }
-
-  /**
    * The file before its descriptor: if it can't be removed, the lock is still ours.
    * @param {Lock} lock
    */
@@ -329,7 +327,9 @@ export class LockFiles {
    */
   #abandon(lock) {
     this.#quietly(() => this.#release(lock));
-    if (lock.fd >= 0) this.#closed(lock);
+    if (lock.fd < 0) return;
+    this.#left = true;
+    this.#closed(lock);
   }
 
   /** @param {Lock} lock */
@@ -342,11 +342,6 @@ export class LockFiles {
   /** @param {Lock} lock */
   #isOurs(lock) {
     return this.#fs.statSync(lock.path, { bigint: true, throwIfNoEntry: false })?.ino === lock.ino;
-  }
-
-  /** @param {string} path */
-  #holds(path) {
-    return this.#locks.find((lock) => lock?.path === path && lock.fd >= 0);
   }
 
   // --- Judging others ---
@@ -517,7 +512,7 @@ export class LockFiles {
 
   #ended() {
     if (--this.#held > 0) return;
-    ofThisThread.delete(this.#token);
+    if (!this.#left) ofThisThread.delete(this.#token);
     clearTimeout(this.#beatTimer);
     clearTimeout(this.#idleTimer);
     this.#idleTimer = undefined;

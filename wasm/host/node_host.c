@@ -96,9 +96,9 @@ EM_JS(int, sqlite3mc_host_temp_directory, (char *out, int n), {
   return 0;
 });
 
-EM_JS(int, sqlite3mc_host_lock_open, (const char *zDatabase), {
+EM_JS(int, sqlite3mc_host_lock_open, (int fd), {
   const host = Module["mcHost"];
-  return host ? host.lockOpen(UTF8ToString(zDatabase)) : -38;
+  return host ? host.lockOpen(fd) : -38;
 });
 
 EM_JS(int, sqlite3mc_host_lock_take, (int handle), {
@@ -116,9 +116,9 @@ EM_JS(void, sqlite3mc_host_lock_close, (int handle), {
   if (host) host.lockClose(handle);
 });
 
-EM_JS(int, sqlite3mc_host_native_locks, (int fd), {
+EM_JS(int, sqlite3mc_host_native_locks, (int handle, int look), {
   const host = Module["mcHost"];
-  return host ? host.nativeLocks(fd) : 0;
+  return host ? host.nativeLocks(handle, look) : 0;
 });
 
 EM_JS(void, sqlite3mc_host_sleep, (int microseconds), {

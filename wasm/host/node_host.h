@@ -60,23 +60,29 @@ int sqlite3mc_host_full_path(const char *zPath, char *out, int n);
 /* The directory for temporary files, into out[0..n). 0 or an error. */
 int sqlite3mc_host_temp_directory(char *out, int n);
 
-/* The lock file of a database: this module against all other modules, threads and processes that use
-** the same protocol. Open: a handle (> 0) or an error, touches no file. Take: 0 held, 1 held by another
-** owner, or an error. Rest: no connection has a lock now, another owner may have it: the host gives it
-** up when it sees fit. Close: gives it up at once, and frees the handle. */
-int sqlite3mc_host_lock_open(const char *zDatabase);
+/* The lock file of the database file fd: this module against all other modules, threads and processes that
+** use the same protocol. Open: a handle (> 0) or an error, touches no file. Take: 0 held, 1 held by
+** another owner, or an error. Rest: no connection has a lock now, another owner may have it: the host gives
+** it up when it sees fit. Close: gives it up at once, and frees the handle. */
+int sqlite3mc_host_lock_open(int fd);
 int sqlite3mc_host_lock_take(int handle);
 void sqlite3mc_host_lock_rest(int handle);
 void sqlite3mc_host_lock_close(int handle);
 
-/* Locks that programs which use fcntl (native SQLite) have on a database file. Linux only; 0 elsewhere,
-** and when it can't be known. */
+/* Locks that programs which use fcntl (native SQLite) have on the database of a lock handle. Linux only; 0
+** elsewhere, and when it can't be known. While the kernel lists its locks, which takes up to milliseconds,
+** nobody on the machine can lock a file: it should not be asked for nothing. */
 #define NODE_NATIVE_READ 1      /* at least a SHARED lock */
 #define NODE_NATIVE_RESERVED 2  /* a writer that does not yet write to the database */
 #define NODE_NATIVE_PENDING 4   /* a writer that waits for readers to finish */
 #define NODE_NATIVE_EXCLUSIVE 8 /* a writer that writes */
 #define NODE_NATIVE_WAL 16      /* connected in WAL mode: uses the -shm file */
-int sqlite3mc_host_native_locks(int fd);
+enum {
+    NODE_LOOK_NOW,    /* what is so now */
+    NODE_LOOK_RECENT, /* that there are no locks may be a tenth of a second old */
+    NODE_LOOK_WAL     /* NOW if there is a -shm file, as there is with a connection in WAL mode; else RECENT */
+};
+int sqlite3mc_host_native_locks(int handle, int look);
 
 void sqlite3mc_host_sleep(int microseconds);
 /* Milliseconds since 1970-01-01 00:00 UTC. */

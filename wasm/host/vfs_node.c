@@ -286,7 +286,12 @@ static int nodeOpen(sqlite3_vfs *pVfs, const char *zPath, sqlite3_file *pBase, i
     } else if (isDatabase && (flags & SQLITE_OPEN_URI)) {
         zLike = sqlite3_uri_parameter(zName, "modeof");
     }
-    if ((flags & SQLITE_OPEN_WAL) && mcNodeWalIsReadOnly(zName)) hostFlags = 0;
+    if (zPath != 0 && (flags & SQLITE_OPEN_WAL)) {
+        int readOnly;
+        rc = mcNodeCheckWal(zPath, &readOnly);
+        if (rc != SQLITE_OK) return rc;
+        if (readOnly) hostFlags = 0;
+    }
 
     rc = openHostFile(zName, &hostFlags, isJournal, zLike, &pFile->fd);
     if (rc != SQLITE_OK) return rc;

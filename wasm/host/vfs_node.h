@@ -60,8 +60,7 @@ int mcNodeError(NodeFile *pFile, int answer, int rc);
 /* vfs_node_lock.c */
 int mcNodeShareOpen(NodeFile *pFile);
 void mcNodeShareClose(NodeFile *pFile);
-/* 1 if zPath is the WAL of a database that this module may only read, see bOwner. */
-int mcNodeWalIsReadOnly(const char *zPath);
+int mcNodeCheckWal(const char *zPath, int *pReadOnly);
 
 int mcNodeLock(sqlite3_file *pBase, int eLock);
 int mcNodeUnlock(sqlite3_file *pBase, int eLock);

@@ -9,8 +9,11 @@
 **    has one owner at a time: who holds the lock file (js/node-lock.js). It is taken with the first
 **    SHARED lock and may be handed over when no connection has a lock. In WAL mode a connection keeps
 **    SHARED as long as it is open, so the wal-index can be in this module's memory.
-** 3. Native SQLite. It can't see us; on Linux we see its locks, and answer SQLITE_BUSY to whatever they
-**    exclude. So a journal that it is writing is never taken for a hot one.
+** 3. Native SQLite. It can't see us; on Linux we see its locks, and answer SQLITE_BUSY to what they
+**    exclude. So a journal that it is writing is never taken for a hot one. To look takes too long to be
+**    done for each read transaction, so that there are no locks may be a tenth of a second old, except
+**    before a transaction that writes, and when there is a journal (SQLite asks then whether it is hot)
+**    or a -shm file.
 */
 #include "vfs_node.h"
 
@@ -29,6 +32,10 @@
 
 static NodeShare *pFirstShare;
 
+static int nativeHas(const NodeShare *p, int look, int mask) {
+    return (sqlite3mc_host_native_locks(p->hLock, look) & mask) != 0;
+}
+
 /* Connect pFile, whose fd and zPath are set, to the share of its file. */
 int mcNodeShareOpen(NodeFile *pFile) {
     unsigned char id[16];
@@ -45,7 +52,7 @@ int mcNodeShareOpen(NodeFile *pFile) {
         memset(p, 0, sizeof *p);
         memcpy(p->id, id, sizeof id);
         p->zPath = memcpy(p + 1, pFile->zPath, nPath);
-        p->hLock = sqlite3mc_host_lock_open(p->zPath);
+        p->hLock = sqlite3mc_host_lock_open(pFile->fd);
         if (p->hLock <= 0) {
             rc = mcNodeError(pFile, p->hLock, SQLITE_IOERR_LOCK);
             sqlite3_free(p);
@@ -74,12 +81,21 @@ void mcNodeShareClose(NodeFile *pFile) {
     sqlite3_free(p);
 }
 
-int mcNodeWalIsReadOnly(const char *zPath) {
+/*
+** Before a WAL is opened. A native program that is connected in WAL mode has its wal-index in the -shm
+** file, and the two must not be used together: SQLITE_BUSY. A database that nobody may own can be read,
+** so its WAL is opened for reading only.
+*/
+int mcNodeCheckWal(const char *zPath, int *pReadOnly) {
+    *pReadOnly = 0;
     for (const NodeShare *p = pFirstShare; p != 0; p = p->pNext) {
         size_t n = strlen(p->zPath);
-        if (strncmp(p->zPath, zPath, n) == 0 && strcmp(zPath + n, "-wal") == 0) return p->nShared > 0 && !p->bOwner;
+        if (strncmp(p->zPath, zPath, n) != 0 || strcmp(zPath + n, "-wal") != 0) continue;
+        if (p->nShm == 0 && nativeHas(p, NODE_LOOK_NOW, NATIVE_ANY)) return SQLITE_BUSY;
+        *pReadOnly = p->nShared > 0 && !p->bOwner;
+        break;
     }
-    return 0;
+    return SQLITE_OK;
 }
 
 /* Before the first SHARED lock of this module: become the owner of the database. */
@@ -107,16 +123,12 @@ static int takeOwnership(NodeFile *pFile) {
     }
 }
 
-static int nativeHas(const NodeFile *pFile, int mask) {
-    return (sqlite3mc_host_native_locks(pFile->fd) & mask) != 0;
-}
-
 static int lockShared(NodeFile *pFile) {
     NodeShare *p = pFile->pShare;
     int rc = SQLITE_OK;
     if (p->eLock >= SQLITE_LOCK_PENDING) return SQLITE_BUSY;
     if (p->nShared == 0) rc = takeOwnership(pFile);
-    if (rc == SQLITE_OK && nativeHas(pFile, NATIVE_WRITING | NODE_NATIVE_WAL)) {
+    if (rc == SQLITE_OK && nativeHas(p, NODE_LOOK_RECENT, NATIVE_WRITING | NODE_NATIVE_WAL)) {
         if (p->nShared == 0 && p->bOwner) sqlite3mc_host_lock_rest(p->hLock);
         rc = SQLITE_BUSY;
     }
@@ -143,10 +155,10 @@ int mcNodeLock(sqlite3_file *pBase, int eLock) {
     if (pFile->eLock != p->eLock) return SQLITE_BUSY; /* another connection has RESERVED or more */
     if (!p->bOwner) return SQLITE_READONLY_DIRECTORY;
     if (eLock == SQLITE_LOCK_RESERVED) {
-        if (nativeHas(pFile, NATIVE_WRITER)) return SQLITE_BUSY;
+        if (nativeHas(p, NODE_LOOK_NOW, NATIVE_WRITER)) return SQLITE_BUSY;
     } else {
         if (pFile->eLock == SQLITE_LOCK_RESERVED) pFile->eLock = p->eLock = SQLITE_LOCK_PENDING;
-        if (p->nShared > 1 || nativeHas(pFile, NATIVE_ANY)) return SQLITE_BUSY;
+        if (p->nShared > 1 || nativeHas(p, NODE_LOOK_RECENT, NATIVE_ANY)) return SQLITE_BUSY;
     }
     pFile->eLock = p->eLock = eLock;
     return SQLITE_OK;
@@ -165,18 +177,26 @@ int mcNodeUnlock(sqlite3_file *pBase, int eLock) {
     return SQLITE_OK;
 }
 
+/*
+** Called when there is a journal: is it the journal of a living writer, or a hot one? SQLITE_BUSY if the
+** writer is at the database itself. It is that only while its journal has content, so readers that don't
+** come here need not look for it.
+*/
 int mcNodeCheckReservedLock(sqlite3_file *pBase, int *pResOut) {
     NodeFile *pFile = (NodeFile *)pBase;
     NodeShare *p = pFile->pShare;
-    *pResOut = p != 0 && (p->eLock > SQLITE_LOCK_SHARED || nativeHas(pFile, NATIVE_WRITER));
+    int native;
+    *pResOut = 0;
+    if (p == 0) return SQLITE_IOERR_CHECKRESERVEDLOCK;
+    native = sqlite3mc_host_native_locks(p->hLock, NODE_LOOK_NOW);
+    if (native & NATIVE_WRITING) return SQLITE_BUSY;
+    *pResOut = p->eLock > SQLITE_LOCK_SHARED || (native & NODE_NATIVE_RESERVED);
     return SQLITE_OK;
 }
 
 /*
-** The wal-index. A native program that is connected to the same database has its own in the -shm file,
-** and the two must not be used together. lockShared() turns away whoever comes second, if that is us; if
-** it is the native program, we stop to write and to checkpoint: it has a SHARED lock as long as it is
-** connected.
+** The wal-index. Native programs that connect while it is in use here are not kept out (they take a SHARED
+** lock on the database for good); when one has, this module stops to write and to checkpoint.
 */
 int mcNodeShmMap(sqlite3_file *pBase, int iRegion, int szRegion, int bExtend, void volatile **pp) {
     NodeFile *pFile = (NodeFile *)pBase;
@@ -229,7 +249,7 @@ int mcNodeShmLock(sqlite3_file *pBase, int ofst, int n, int flags) {
     for (int i = ofst; i < ofst + n; i++) {
         if (p->aShm[i] != 0) return SQLITE_BUSY;
     }
-    if (ofst < SHM_READ0 && nativeHas(pFile, NATIVE_ANY)) return SQLITE_BUSY;
+    if (ofst < SHM_READ0 && nativeHas(p, NODE_LOOK_WAL, NATIVE_ANY)) return SQLITE_BUSY;
     for (int i = ofst; i < ofst + n; i++) p->aShm[i] = -1;
     pFile->mExclusive |= mask;
     return SQLITE_OK;
