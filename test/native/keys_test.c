@@ -338,7 +338,7 @@ static void saltOfRawKey(void) {
 }
 
 static void malformedRawKeys(void) {
-    static const char *const keys[] = {"raw:hex:", "raw:hex:12", "raw:hex:" R32 "0", "raw:bin:12345", "raw:hex:zz" R32};
+    static const char *const keys[] = {"raw:hex:", "raw:hex:12", ("raw:hex:" R32 "0"), "raw:bin:12345", ("raw:hex:zz" R32)};
     for (int i = 0; i < 5; i++) {
         testContext("%s", keys[i]);
         const char *file = path(textf("%d.db", i));

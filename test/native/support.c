@@ -354,5 +354,10 @@ int rowsProbe(sqlite3 *db, int count, int repeat, const char *tag) {
     if (!strcmp(state, "ok")) {
         return SQLITE_OK;
     }
+    /* integrity_check tells of a page that it could not read as one of its findings */
+    const char *code = strstr(state, "unable to get the page. error code=");
+    if (code) {
+        return atoi(strchr(code, '=') + 1) & 0xff;
+    }
     return !strncmp(state, "error ", 6) ? atoi(state + 6) : SQLITE_MISMATCH;
 }
