@@ -101,4 +101,5 @@ static int page_decrypt(uint8_t *page, size_t size, const uint8_t otk[64], uint3
     return 0;
 }
 
-const chacha20_poly1305_impl chacha20_poly1305_scalar = {"scalar", 0, block, xor_stream, mac, page_encrypt, page_decrypt};
+const chacha20_poly1305_impl chacha20_poly1305_scalar = {"scalar",     0,           block, xor_stream, mac,
+                                                         page_encrypt, page_decrypt};

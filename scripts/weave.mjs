@@ -1,0 +1,194 @@
+#!/usr/bin/env node
+/**
+ * Writes the woven part of the ChaCha20-Poly1305 page kernel: node scripts/weave.mjs OUT.h
+ *
+ * A processor has vector units and integer multipliers, and runs both at once if it finds work for both
+ * within the few hundred instructions that it looks ahead. So two straight-line programs, a vector one
+ * (a double round of ChaCha20 on eight blocks) and a scalar one (Poly1305 of three blocks), are woven
+ * statement by statement into the body of one loop of ten rounds.
+ *
+ * The compiler may not regroup them: after each statement an empty asm, V_PIN or PIN, says that the
+ * value has changed. Pinning only one of the two programs does not help.
+ *
+ * Eight blocks, because one double round of four is a chain of 28 vector operations and current
+ * processors take two cycles for each; with two groups of four they always have something to do. The
+ * 32 state vectors do not fit in 16 registers, but loads and stores go to units that are idle here.
+ * One double round a turn, because the loop must fit in the cache of decoded instructions, of which a
+ * neighbour on the same core may use half.
+ */
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Poly1305 blocks in each of the ten turns. A group of 512 bytes has 32: two are left over. */
+const BLOCKS_A_TURN = 3;
+
+/** Vector statements of one group before the other group has its turn. */
+const STRIDE = 16;
+
+/**
+ * One assignment in C, and the variable that a pin follows for.
+ * @typedef {{ text: string, pin?: string }} Statement
+ */
+
+/**
+ * A quarter round on four blocks at once: four vectors, each of them one state word of the four blocks.
+ * A rotation by 12 or 7 is three statements. The shifted copy needs no pin: its other half has one.
+ *
+ * @param {string[]} words a, b, c, d
+ * @param {string} copy name for the shifted copies
+ * @returns {Statement[]}
+ */
+function quarterRound([a, b, c, d], copy) {
+    /** @type {(name: string, value: string) => Statement} */
+    const set = (name, value) => ({ text: `${name} = ${value};`, pin: `V_PIN(${name});` });
+    /** @type {(rotated: string, n: number) => Statement[]} */
+    const half = (rotated, n) => [
+        set(a, `V_ADD(${a}, ${b})`),
+        set(d, `V_XOR(${d}, ${a})`),
+        set(d, rotated),
+        set(c, `V_ADD(${c}, ${d})`),
+        set(b, `V_XOR(${b}, ${c})`),
+        { text: `V ${copy}_${n} = V_ROTL_HIGH(${b}, ${n});` },
+        set(b, `V_ROTL_LOW(${b}, ${n})`),
+        set(b, `V_ROTL_JOIN(${b}, ${copy}_${n}, ${n})`),
+    ];
+    return [...half(`V_ROTL16(${d}, masks)`, 12), ...half(`V_ROTL8(${d}, masks)`, 7)];
+}
+
+/**
+ * The four columns of a group of four blocks, or its four diagonals, in step.
+ *
+ * @param {'x' | 'y'} group
+ * @param {0 | 1} diagonal
+ */
+function round(group, diagonal) {
+    const quarters = [0, 1, 2, 3].map((i) => {
+        const words = [0, 1, 2, 3].map((row) => `${group}${4 * row + ((i + row * diagonal) % 4)}`);
+        return quarterRound(words, `${group}${diagonal ? 'd' : 'c'}${i}`);
+    });
+    return quarters[0].flatMap((_, step) => quarters.map((quarter) => quarter[step]));
+}
+
+/** A double round of both groups: x is blocks 0 to 3, y is blocks 4 to 7. */
+function doubleRound() {
+    return /** @type {const} */ ([0, 1]).flatMap((diagonal) => {
+        const x = round('x', diagonal);
+        const y = round('y', diagonal);
+        /** @type {Statement[]} */
+        const out = [];
+        for (let i = 0; i < x.length; i += STRIDE) out.push(...x.slice(i, i + STRIDE), ...y.slice(i, i + STRIDE));
+        return out;
+    });
+}
+
+/**
+ * Poly1305 of the block at m + 16*i: the arithmetic of poly1305_limbs.h, each carry taken as soon as its
+ * sum is there.
+ *
+ * @param {number} i
+ * @returns {Statement[]}
+ */
+function poly1305Block(i) {
+    /** @type {(name: string, value: string) => Statement} */
+    const let64 = (name, value) => ({ text: `uint64_t ${name} = ${value};`, pin: `PIN(${name});` });
+    /** @type {(name: string, op: string, value: string) => Statement} */
+    const set = (name, op, value) => ({ text: `${name} ${op} ${value};`, pin: `PIN(${name});` });
+    const [d0, d1, d2, d3] = [0, 1, 2, 3].map((k) => `d${k}_${i}`);
+
+    // t * r for the four limbs, then what the bit above the block adds.
+    /** @type {(d: string, factors: string[], constants: string[]) => Statement[]} */
+    const sum = (d, factors, constants) => [
+        ...factors.flatMap((r, k) =>
+            k === 0
+                ? [let64(d, `t0_${i} * ${r}`)]
+                : [let64(`${d}_${k}`, `t${k}_${i} * ${r}`), set(d, '+=', `${d}_${k}`)],
+        ),
+        ...constants.map((s) => set(d, '+=', s)),
+    ];
+    return [
+        ...[0, 1, 2, 3].map((k) => let64(`t${k}_${i}`, `h${k} + LOAD32(m + ${16 * i + 4 * k})`)),
+        ...sum(d2, ['r2', 'r1', 'r0', 's3'], ['s2']),
+        ...sum(d3, ['r3', 'r2', 'r1', 'r0'], ['s3', 'r0_top']),
+        set(d3, '+=', `${d2} >> 32`),
+        ...sum(d0, ['r0', 's3', 's2', 's1'], []),
+        ...sum(d1, ['r1', 'r0', 's3', 's2'], ['s1']),
+        set(d1, '+=', `${d0} >> 32`),
+        let64(`c_${i}`, `(${d3} >> 34) * 5`),
+        set('h0', '=', `(uint32_t)${d0}`),
+        set('h0', '+=', `c_${i}`),
+        set('h1', '=', `(uint32_t)${d1}`),
+        set('h2', '=', `(uint32_t)${d2}`),
+        set('h2', '+=', `${d1} >> 32`),
+        set('h3', '=', `${d3} & 0x3ffffffff`),
+    ];
+}
+
+/**
+ * Spread two programs evenly over one; each keeps its own order.
+ *
+ * @param {Statement[]} a
+ * @param {Statement[]} b
+ */
+function weave(a, b) {
+    const out = [];
+    for (let i = 0, j = 0; i < a.length || j < b.length;) {
+        // Of the two next statements, which has its middle first when both programs are one long?
+        if ((2 * i + 1) * b.length <= (2 * j + 1) * a.length) out.push(a[i++]);
+        else out.push(b[j++]);
+    }
+    return out;
+}
+
+/** @param {string[]} names */
+const pair = (names) => names.join(', ');
+
+/** @param {Statement[]} statements */
+const lines = (statements) => statements.map(({ text, pin }) => `        ${text}${pin ? ` ${pin}` : ''}`).join('\n');
+
+/** The whole header. */
+export function wovenHeader() {
+    const words = Array.from({ length: 16 }, (_, i) => i);
+    const limbs = ['h0', 'h1', 'h2', 'h3'];
+    const constants = ['r0', 'r1', 'r2', 'r3', 's1', 's2', 's3', 'r0_top'];
+    const loadState = `    V ${pair(words.map((i) => `x${i} = v[${i}]`))};
+    V ${pair(words.map((i) => `y${i} = v[${16 + i}]`))};
+    const v_masks masks = v_rotation_masks();`;
+    const storeState = words.map((i) => `    v[${i}] = x${i}, v[${16 + i}] = y${i};`).join('\n');
+
+    return `/* Written by scripts/weave.mjs: change that file, not this one. */
+
+/* Ten double rounds of ChaCha20 on eight blocks: v[0..16) are the words of blocks 0 to 3, v[16..32) of 4 to 7. */
+static inline void woven_rounds(V v[32]) {
+${loadState}
+    for (int i = 0; i < 10; i++) {
+${lines(doubleRound())}
+    }
+${storeState}
+}
+
+/* The same, and Poly1305 of the WOVEN_BLOCKS blocks at m. */
+#define WOVEN_BLOCKS ${10 * BLOCKS_A_TURN}
+static inline void woven_rounds_poly1305(V v[32], poly1305_limbs *p, const uint8_t *m) {
+${loadState}
+    uint64_t ${pair(limbs.map((h) => `${h} = p->${h}`))};
+    const uint64_t ${pair(constants.map((r) => `${r} = p->${r}`))};
+    for (int i = 0; i < 10; i++, m += ${16 * BLOCKS_A_TURN}) {
+${lines(weave(doubleRound(), Array.from({ length: BLOCKS_A_TURN }, (_, i) => poly1305Block(i)).flat()))}
+    }
+${storeState}
+    ${limbs.map((h) => `p->${h} = ${h};`).join(' ')}
+}
+`;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+    const out = process.argv[2];
+    if (!out) {
+        console.error('usage: node scripts/weave.mjs OUT.h');
+        process.exit(2);
+    }
+    mkdirSync(dirname(out), { recursive: true });
+    writeFileSync(out, wovenHeader());
+}
