@@ -1,8 +1,9 @@
 // Configures and builds presets, one line each:
 //
-//   node scripts/build.mjs [preset...]     default: the three wasm modules that are published, into dist/
+//   node scripts/build.mjs [preset...]
 //
-// Set-up must have run (node scripts/setup.mjs).
+// Without a preset: what is published, into dist/, and no test programs. Set-up must have run
+// (node scripts/setup.mjs).
 import fs from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,8 +12,9 @@ import { BUILD, CACHE, ENV_JSON, Failure, JOBS, PRESETS, ROOT, mustRun, readEnvi
 /**
  * @param {string} preset
  * @param {import('./lib.mjs').Environment} environment
+ * @param {string} target
  */
-async function buildPreset(preset, environment) {
+async function buildPreset(preset, environment, target) {
   const directory = path.join(BUILD, preset);
   const settings = [`-DSQLITE3MC_SQLITE_SRC=${environment.sqliteSrc}`];
   if (preset.startsWith('wasm')) {
@@ -27,24 +29,38 @@ async function buildPreset(preset, environment) {
     if (known?.[1] !== environment.emcc) fs.rmSync(directory, { recursive: true, force: true });
   }
   await mustRun('cmake', ['--preset', preset, ...settings]);
-  await mustRun('cmake', ['--build', '--preset', preset, '-j', JOBS]);
+  await mustRun('cmake', ['--build', '--preset', preset, '-j', JOBS, '--target', target]);
 }
 
-/** @param {string[]} presets */
-export async function build(presets) {
+/**
+ * @param {string[]} presets
+ * @param {string} [target] of CMake
+ */
+async function buildAll(presets, target = 'all') {
   if (!fs.existsSync(ENV_JSON)) throw new Failure('Nothing is set up yet: run `node scripts/setup.mjs`.');
   const environment = readEnvironment();
   for (const preset of presets) {
     const first = !fs.existsSync(path.join(CACHE, 'emscripten-cache')) && preset.startsWith('wasm');
-    await step(`build ${preset}`, () => buildPreset(preset, environment), () =>
+    await step(`build ${preset}`, () => buildPreset(preset, environment, target), () =>
       first ? 'the first build makes the system libraries of Emscripten too' : '');
   }
-  if (PRESETS.dist.every((preset) => presets.includes(preset))) {
-    await mustRun(process.execPath, [path.join(ROOT, 'scripts', 'dist.mjs'), '--check']);
-  }
+}
+
+const checkDist = () => mustRun(process.execPath, [path.join(ROOT, 'scripts', 'dist.mjs'), '--check']);
+
+/** The published files, in dist/. */
+export async function buildDist() {
+  await buildAll(PRESETS.dist, 'sqlite3mc_module');
+  await checkDist();
+}
+
+/** Everything, with all tests. */
+export async function buildEverything() {
+  await buildAll([...PRESETS.native, ...PRESETS.wasm]);
+  await checkDist();
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const presets = process.argv.slice(2);
-  runMain(() => build(presets.length ? presets : PRESETS.dist));
+  runMain(() => (presets.length ? buildAll(presets) : buildDist()));
 }

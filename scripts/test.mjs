@@ -8,8 +8,8 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { build } from './build.mjs';
-import { BUILD, Failure, JOBS, PRESETS, ROOT, output, readEnvironment, run, runMain, step } from './lib.mjs';
+import { buildEverything } from './build.mjs';
+import { BUILD, Failure, JOBS, ROOT, output, readEnvironment, run, runMain, step } from './lib.mjs';
 import { lint } from './lint.mjs';
 
 /** @typedef {{passed: number, failed: number, skipped?: number, text?: string}} Result */
@@ -122,7 +122,7 @@ runMain(async () => {
   showVersions();
 
   console.log('build');
-  await build([...PRESETS.native, ...PRESETS.wasm]);
+  await buildEverything();
 
   const total = { passed: 0, failed: 0, skipped: 0 };
   /** Suites that gave no sum. @type {string[]} */
