@@ -40,3 +40,42 @@ sqlite_patch("opfs-sahpool: a failed start does not delete the databases"
     [==[        capi.sqlite3_vfs_unregister(thePool.getVfs().pointer);
         thePool.getVfs().dispose();
         throw e;]==])
+
+# As it comes, every journal counts as another connection's, so that none is ever played back, and two
+# connections of one worker do not see each other's locks.
+sqlite_patch("opfs-sahpool: what the other connections of this worker have locked"
+    FILE ext/wasm/api/sqlite3-vfs-opfs-sahpool.c-pp.js
+    [==[  /**
+     Impls for the sqlite3_io_methods methods. Maintenance reminder:]==]
+    [==[  const strongestOtherLock = (pool,pFile)=>{
+    const path = pool.getOFileForS3File(pFile).path;
+    let rc = capi.SQLITE_LOCK_NONE;
+    for(const [p,pool2] of __mapSqlite3File){
+      const file = pool2.getOFileForS3File(p);
+      if(p!==pFile && pool2===pool && file.path===path) rc = Math.max(rc, file.lockType);
+    }
+    return rc;
+  };
+
+  /**
+     Impls for the sqlite3_io_methods methods. Maintenance reminder:]==])
+
+sqlite_patch("opfs-sahpool: a journal that nobody is writing is a hot one"
+    FILE ext/wasm/api/sqlite3-vfs-opfs-sahpool.c-pp.js
+    [==[      wasm.poke32(pOut, 1);]==]
+    [==[      wasm.poke32(pOut, strongestOtherLock(pool,pFile)>=capi.SQLITE_LOCK_RESERVED ? 1 : 0);]==])
+
+sqlite_patch("opfs-sahpool: connections of one worker lock each other out"
+    FILE ext/wasm/api/sqlite3-vfs-opfs-sahpool.c-pp.js
+    [==[      pool.log(`xLock ${lockType}`);
+      pool.storeErr();
+      const file = pool.getOFileForS3File(pFile);
+]==]
+    [==[      pool.log(`xLock ${lockType}`);
+      pool.storeErr();
+      const file = pool.getOFileForS3File(pFile);
+      const other = strongestOtherLock(pool,pFile);
+      if(other>=capi.SQLITE_LOCK_PENDING
+         || (lockType>=capi.SQLITE_LOCK_RESERVED && other>=capi.SQLITE_LOCK_RESERVED)
+         || (lockType===capi.SQLITE_LOCK_EXCLUSIVE && other>=capi.SQLITE_LOCK_SHARED)) return capi.SQLITE_BUSY;
+]==])
