@@ -18,6 +18,7 @@ static int mcBackupCheck(sqlite3*, Btree*, sqlite3*, Btree*);
 static int mcVacuumReserve(Btree*, int);
 static int mcKeepsPageSize(Btree*);
 static int mcJournalMayPlayBack(struct Pager*);
+static int mcMayBeTorn(struct Pager*, i64, u32);
 static void mcPlaybackStarts(struct Pager*);
 static int mcWalMayCheckpoint(struct Wal*);
 static const void *mcSealFrame(struct Wal*, Pgno, const void*, const void**, int*);
@@ -72,7 +73,9 @@ sqlite_patch("end a journal at a record that was not written in full, as a wrong
       rc = pager_playback_one_page(pPager,&pPager->journalOff,0,1,0);
 ]==] [==[
       rc = pager_playback_one_page(pPager,&pPager->journalOff,0,1,0);
-      if( rc==SQLITE_IOERR_DATA && bOpenEnd ) rc = SQLITE_DONE;
+      if( rc==SQLITE_IOERR_DATA && (bOpenEnd || mcMayBeTorn(pPager, szJ, nRec-u)) ){
+        rc = SQLITE_DONE;
+      }
 ]==])
 
 sqlite_patch("checkpoint a WAL only under its own key" [==[

@@ -72,8 +72,9 @@ SQLITE_API void sqlite3mc_vfs_destroy(const char *zName);
 /* The same for all encrypting VFSs. */
 SQLITE_API void sqlite3mc_vfs_shutdown(void);
 
-/* Called by sqlite3_initialize(). The argument is not used. */
+/* Called by sqlite3_initialize() and sqlite3_shutdown(). The argument is not used. */
 int sqlite3mc_initialize(const char *zUnused);
+void sqlite3mc_shutdown(void);
 
 #ifdef __cplusplus
 }

@@ -10,11 +10,13 @@ static int mcUsable(sqlite3 *db, int iDb, int bRekey, Btree **ppBt, char **pzErr
     Pager *pPager = pBt ? sqlite3BtreePager(pBt) : 0;
     *ppBt = pBt;
     if (pPager == 0 || pPager->memDb || pPager->memVfs || pPager->zFilename[0] == 0) {
-        *pzErr = sqlite3_mprintf("%s not supported for in-memory or temporary databases.", bRekey ? "Rekeying" : "Setting key");
+        *pzErr = sqlite3_mprintf("%s not supported for in-memory or temporary databases.",
+                                 bRekey ? "Rekeying" : "Setting key");
         return SQLITE_ERROR;
     }
     if (mcMainFile(pPager) == 0) {
-        *pzErr = sqlite3_mprintf("%s failed. Encryption is not supported by the VFS.", bRekey ? "Rekeying" : "Setting key");
+        *pzErr =
+            sqlite3_mprintf("%s failed. Encryption is not supported by the VFS.", bRekey ? "Rekeying" : "Setting key");
         return SQLITE_ERROR;
     }
     return SQLITE_OK;
@@ -22,8 +24,10 @@ static int mcUsable(sqlite3 *db, int iDb, int bRekey, Btree **ppBt, char **pzErr
 
 /* A key cannot change under a transaction, a running statement or a backup. */
 static int mcIdle(sqlite3 *db, Btree *pBt, const char *zWhat, char **pzErr) {
-    if (db->autoCommit && sqlite3BtreeTxnState(pBt) == SQLITE_TXN_NONE && !sqlite3BtreeIsInBackup(pBt)) return SQLITE_OK;
-    *pzErr = sqlite3_mprintf("%s is not possible inside a transaction, beside a running statement or during a backup.", zWhat);
+    if (db->autoCommit && sqlite3BtreeTxnState(pBt) == SQLITE_TXN_NONE && !sqlite3BtreeIsInBackup(pBt))
+        return SQLITE_OK;
+    *pzErr = sqlite3_mprintf("%s is not possible inside a transaction, beside a running statement or during a backup.",
+                             zWhat);
     return SQLITE_ERROR;
 }
 
@@ -48,7 +52,8 @@ static int learnGeometry(Btree *pBt, const McKey *pKey) {
     int rc = pReal->pMethods->xRead(pReal, aHead, sizeof(aHead), 0);
     if (rc == SQLITE_OK && !bHidden) {
         int n = (aHead[16] << 8) | (aHead[17] << 16);
-        if (n >= 512 && n <= SQLITE_MAX_PAGE_SIZE && (n & (n - 1)) == 0 && aHead[20] >= nReserve && n - aHead[20] >= 480) {
+        if (n >= 512 && n <= SQLITE_MAX_PAGE_SIZE && (n & (n - 1)) == 0 && aHead[20] >= nReserve &&
+            n - aHead[20] >= 480) {
             nPage = n;
             nReserve = aHead[20];
         }
@@ -59,7 +64,7 @@ static int learnGeometry(Btree *pBt, const McKey *pKey) {
 
 /* Put a key (0: plaintext) in force in place of the present one, which is wiped. Takes pKey over if
 ** it succeeds. The B-tree must be idle. */
-static int mcInstallKey(sqlite3 *db, Btree *pBt, McKey *pKey) {
+static int mcInstallKey(Btree *pBt, McKey *pKey) {
     Pager *pPager = sqlite3BtreePager(pBt);
     McCodec *pOld = mcPagerCodec(pPager);
     McCodec *pNew = 0;
@@ -72,11 +77,9 @@ static int mcInstallKey(sqlite3 *db, Btree *pBt, McKey *pKey) {
         mcCodecFree(pOld);
     }
     if (pNew) mcLink(pNew);
-    sqlite3PagerClearCache(pPager);
+    pager_reset(pPager);
     if (pNew) sqlite3BtreeSecureDelete(pBt, 1);
     sqlite3BtreeLeave(pBt);
-    sqlite3ExpirePreparedStatements(db, 0);
-    sqlite3ResetAllSchemasOfConnection(db);
     /* The key is in force whatever happens here; a geometry that could not be learned now is
     ** learned from page 1. */
     (void)learnGeometry(pBt, pKey);
@@ -96,27 +99,39 @@ static int isPlainDatabase(Pager *pPager) {
     return 1;
 }
 
-/* Set the key of a database; nKey = 0 removes it. */
-static int mcSetKey(sqlite3 *db, int iDb, const u8 *aKey, int nKey, char **pzErr) {
+/* Make a key from a password and put it in force; nKey = 0: plaintext. */
+static int setPassword(sqlite3 *db, int iDb, const u8 *aKey, int nKey, char **pzErr) {
     Btree *pBt;
     McKey *pKey = 0;
     int bStoresSalt = 0;
     int rc = mcUsable(db, iDb, 0, &pBt, pzErr);
-    if (rc == SQLITE_OK) rc = mcIdle(db, pBt, "Setting the key", pzErr);
     if (rc == SQLITE_OK && nKey > 0) rc = mcKeyNew(db, aKey, nKey, &pKey, pzErr);
     if (rc != SQLITE_OK) return rc;
     if (pKey) bStoresSalt = pKey->pScheme->xPlaintextHeader(pKey->aValue) == 0;
-    rc = mcInstallKey(db, pBt, pKey);
+    rc = mcInstallKey(pBt, pKey);
     if (rc != SQLITE_OK) {
         mcKeyFree(pKey);
         return rc;
     }
     if (bStoresSalt && isPlainDatabase(sqlite3BtreePager(pBt))) {
-        *pzErr = sqlite3_mprintf("The file begins like a plain database. Use rekey to encrypt it, an empty key to read it as it is, or set "
-                                 "plaintext_header_size.");
+        *pzErr = sqlite3_mprintf(
+            "The file begins like a plain database. Use rekey to encrypt it, an empty key to read it as it is, or set "
+            "plaintext_header_size.");
         return SQLITE_NOTADB;
     }
     return SQLITE_OK;
+}
+
+/* Set the key of a database of a connection in use; nKey = 0 removes it. */
+static int mcSetKey(sqlite3 *db, int iDb, const u8 *aKey, int nKey, char **pzErr) {
+    Btree *pBt;
+    int rc = mcUsable(db, iDb, 0, &pBt, pzErr);
+    if (rc == SQLITE_OK) rc = mcIdle(db, pBt, "Setting the key", pzErr);
+    if (rc != SQLITE_OK) return rc;
+    rc = setPassword(db, iDb, aKey, nKey, pzErr);
+    sqlite3ExpirePreparedStatements(db, 1);
+    sqlite3ResetOneSchema(db, iDb);
+    return rc;
 }
 
 /* The salt of a database: 16 bytes, or 0 if it is plain or its scheme has none. A new file gets its
@@ -143,7 +158,8 @@ static int mcKeySalt(Btree *pBt, const u8 **paSalt) {
 /* ---- URI parameters */
 
 /* Set one integer parameter from text. pParam 0: a switch. */
-static int setFromText(McValue *pValue, const McParam *pParam, const char *zName, const char *zText, int eWhich, char **pzErr) {
+static int setFromText(McValue *pValue, const McParam *pParam, const char *zName, const char *zText, int eWhich,
+                       char **pzErr) {
     static const McParam bool_param = {"", 0, 0, 1, MC_PARAM_INT};
     i64 v;
     if (pParam == 0) pParam = &bool_param;
@@ -157,8 +173,9 @@ static int setFromText(McValue *pValue, const McParam *pParam, const char *zName
         return SQLITE_ERROR;
     }
     if (v != (int)v || !mc_param_legal(pParam, (int)v)) {
-        *pzErr = sqlite3_mprintf("Value %s of '%s' is out of range (%d to %d%s).", zText, zName, pParam->iMin, pParam->iMax,
-                                 pParam->eKind == MC_PARAM_PAGE_SIZE ? "; 0 or a power of two from 512" : "");
+        *pzErr =
+            sqlite3_mprintf("Value %s of '%s' is out of range (%d to %d%s).", zText, zName, pParam->iMin, pParam->iMax,
+                            pParam->eKind == MC_PARAM_PAGE_SIZE ? "; 0 or a power of two from 512" : "");
         return SQLITE_ERROR;
     }
     pValue->iNext = (int)v;
@@ -261,7 +278,7 @@ int mcConnectionSetup(sqlite3 *db) {
     if (zFile == 0 || zFile[0] == 0) return SQLITE_OK;
     rc = uriSettings(db, zFile, MC_DEFAULT, &zErr);
     if (rc == SQLITE_OK) rc = uriKey(zFile, &aKey, &nKey, &zErr);
-    if (rc == SQLITE_OK && nKey > 0) rc = mcSetKey(db, 0, aKey, nKey, &zErr);
+    if (rc == SQLITE_OK && nKey > 0) rc = setPassword(db, 0, aKey, nKey, &zErr);
     freeKey(aKey, nKey);
     if (rc != SQLITE_OK && zErr) sqlite3ErrorWithMsg(db, rc, "%s", zErr);
     sqlite3_free(zErr);
@@ -313,18 +330,18 @@ static int mcAttach(sqlite3 *db, sqlite3_value *pArg, char **pzErr) {
     if (eType == SQLITE_TEXT || eType == SQLITE_BLOB) {
         const void *p = eType == SQLITE_TEXT ? sqlite3_value_text(pArg) : sqlite3_value_blob(pArg);
         nKey = sqlite3_value_bytes(pArg);
-        return nKey > 0 ? mcSetKey(db, iDb, p, nKey, pzErr) : SQLITE_OK;
+        return nKey > 0 ? setPassword(db, iDb, p, nKey, pzErr) : SQLITE_OK;
     }
     rc = uriKey(zFile, &aKey, &nKey, pzErr);
     if (rc != SQLITE_OK || aKey) {
-        if (rc == SQLITE_OK && nKey > 0) rc = mcSetKey(db, iDb, aKey, nKey, pzErr);
+        if (rc == SQLITE_OK && nKey > 0) rc = setPassword(db, iDb, aKey, nKey, pzErr);
         freeKey(aKey, nKey);
         return rc;
     }
     rc = inheritKey(db, &pKey);
     if (rc == SQLITE_OK && pKey) {
         rc = mcUsable(db, iDb, 0, &pBt, pzErr);
-        if (rc == SQLITE_OK) rc = mcInstallKey(db, pBt, pKey);
+        if (rc == SQLITE_OK) rc = mcInstallKey(pBt, pKey);
         if (rc != SQLITE_OK) mcKeyFree(pKey);
     }
     return rc;

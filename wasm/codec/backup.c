@@ -28,7 +28,8 @@ static int mcBackupCheck(sqlite3 *pDestDb, Btree *pDest, sqlite3 *pSrcDb, Btree 
     (void)pSrcDb;
     if (pDestCodec == 0 && pSrcCodec == 0) return SQLITE_OK;
     if (pDestCodec == 0 || pSrcCodec == 0) {
-        sqlite3ErrorWithMsg(pDestDb, SQLITE_ERROR, "backup is not supported with incompatible source and target databases");
+        sqlite3ErrorWithMsg(pDestDb, SQLITE_ERROR,
+                            "backup is not supported with incompatible source and target databases");
         return SQLITE_ERROR;
     }
     sqlite3BtreeEnter(pSrc);
@@ -46,10 +47,11 @@ static int mcBackupCheck(sqlite3 *pDestDb, Btree *pDest, sqlite3 *pSrcDb, Btree 
         nDestReserve = sqlite3BtreeGetReserveNoMutex(pDest);
     }
     if (nSrcPage != nDestPage || nSrcReserve != nDestReserve) {
-        sqlite3ErrorWithMsg(pDestDb, SQLITE_ERROR,
-                            "backup is not supported between encrypted databases of different page size or reserved bytes "
-                            "(%d/%d and %d/%d)",
-                            nSrcPage, nSrcReserve, nDestPage, nDestReserve);
+        sqlite3ErrorWithMsg(
+            pDestDb, SQLITE_ERROR,
+            "backup is not supported between encrypted databases of different page size or reserved bytes "
+            "(%d/%d and %d/%d)",
+            nSrcPage, nSrcReserve, nDestPage, nDestReserve);
         return SQLITE_ERROR;
     }
     return SQLITE_OK;

@@ -79,7 +79,8 @@ static int mcOpenPage(McCodec *p, McKey *pKey, Pgno pgno, u8 *aPage, int nPage) 
     } else if (!pKey->bDerived) {
         rc = SQLITE_NOTADB;
     }
-    if (rc == SQLITE_OK && pKey->pScheme->xOpen(pKey->pState, pgno, aPage, (size_t)nPage, pKey->bHmacCheck) != MC_SCHEME_OK) {
+    if (rc == SQLITE_OK &&
+        pKey->pScheme->xOpen(pKey->pState, pgno, aPage, (size_t)nPage, pKey->bHmacCheck) != MC_SCHEME_OK) {
         rc = notOpened(pgno);
     }
     if (rc == SQLITE_OK && pgno == 1) {

@@ -36,9 +36,9 @@ typedef struct McValue {
 } McValue;
 
 struct McSettings {
-    McValue scheme;    /* id of the scheme */
-    McValue hmacCheck; /* 0: read pages whose tag is wrong */
-    McValue legacyWal; /* 1: WAL frame checksums over plaintext */
+    McValue scheme;     /* id of the scheme */
+    McValue hmacCheck;  /* 0: read pages whose tag is wrong */
+    McValue legacyWal;  /* 1: WAL frame checksums over plaintext */
     McValue *aParam[8]; /* per scheme id - 1: its parameters */
     u8 aSalt[MC_SALT_SIZE];
     u8 bSalt; /* aSalt was set by cipher_salt */
@@ -59,11 +59,11 @@ struct McKey {
     int aValue[MC_MAX_PARAM];
     u8 bHmacCheck;
     u8 bLegacyWal;
-    u8 bRaw;         /* the password is a raw key */
-    u8 bSaltInKey;   /* the raw key has a salt, which aSalt holds until bSalt is set */
-    u8 bSaltGiven;   /* aSalt was given from outside: the file's must be equal */
-    u8 bSalt;        /* aSalt is set */
-    u8 bDerived;     /* pState holds the key for aSalt */
+    u8 bRaw;       /* the password is a raw key */
+    u8 bSaltInKey; /* the raw key has a salt, which aSalt holds until bSalt is set */
+    u8 bSaltGiven; /* aSalt was given from outside: the file's must be equal */
+    u8 bSalt;      /* aSalt is set */
+    u8 bDerived;   /* pState holds the key for aSalt */
     u8 aSalt[MC_SALT_SIZE];
     u8 *aPassword; /* 0: wiped */
     int nPassword;
@@ -78,6 +78,7 @@ static int mcKeyUseSalt(McKey *p, const u8 *aPage1);
 static int mcKeyNewSalt(McKey *p);
 static int mcKeyPageSize(const McKey *p, int *pbHidden);
 static int mcKeyReserved(const McKey *p);
+static int mcKeyAuthenticates(const McKey *p);
 
 /* ---- codec.c */
 
@@ -90,15 +91,15 @@ struct McCodec {
     McKey *pKey; /* key in force; 0 (only during a rekey): plaintext */
     McKey *pNew; /* during a rekey: the key to be; 0: plaintext */
     u8 eRekey;
-    int nNewReserve;     /* during a rekey: reserved bytes to be */
-    Bitvec *pRewritten;  /* during MC_REKEY_FORWARD: pages of the main file under pNew */
-    Bitvec *pFreeLeaf;   /* during MC_REKEY_FORWARD: leaves of the free list, which may be unwritten */
-    u8 *aBuf;            /* private page buffers, wiped and freed with the codec */
-    int nPage;           /* page size they are made for */
-    u8 bVersion;         /* the next two are set: */
-    u8 aVersionRaw[16];  /* bytes 24..39 of page 1 as they stand in the main file */
+    int nNewReserve;      /* during a rekey: reserved bytes to be */
+    Bitvec *pRewritten;   /* during MC_REKEY_FORWARD: pages of the main file under pNew */
+    Bitvec *pFreeLeaf;    /* during MC_REKEY_FORWARD: leaves of the free list, which may be unwritten */
+    u8 *aBuf;             /* private page buffers, wiped and freed with the codec */
+    int nPage;            /* page size they are made for */
+    u8 bVersion;          /* the next two are set: */
+    u8 aVersionRaw[16];   /* bytes 24..39 of page 1 as they stand in the main file */
     u8 aVersionPlain[16]; /* and what they are in plaintext */
-    McCodec *pNext;      /* list of all codecs, for opening their journals */
+    McCodec *pNext;       /* list of all codecs, for opening their journals */
 };
 
 static int mcCodecNew(Pager *pPager, McKey *pKey, McCodec **pp);
@@ -138,6 +139,8 @@ static void mcUnlink(McCodec *pCodec);
 /* ---- recovery.c */
 
 static int mcJournalMayPlayBack(Pager *pPager);
+static int mcMayBeTorn(Pager *pPager, i64 nJournal, u32 nLeft);
+static void mcMarkJournal(const McCodec *p, u8 *aHeader);
 static void mcPlaybackStarts(Pager *pPager);
 static int mcWalMayCheckpoint(Wal *pWal);
 static const void *mcSealFrame(Wal *pWal, Pgno pgno, const void *pPlain, const void **ppSummed, int *pRc);
@@ -148,7 +151,7 @@ int mcConnectionSetup(sqlite3 *db);
 static int mcAttach(sqlite3 *db, sqlite3_value *pKey, char **pzErr);
 static int mcSetKey(sqlite3 *db, int iDb, const u8 *aKey, int nKey, char **pzErr);
 static int mcSetGeometry(Btree *pBt, int nPage, int nReserve);
-static int mcInstallKey(sqlite3 *db, Btree *pBt, McKey *pKey);
+static int mcInstallKey(Btree *pBt, McKey *pKey);
 static int mcUsable(sqlite3 *db, int iDb, int bRekey, Btree **ppBt, char **pzErr);
 static int mcIdle(sqlite3 *db, Btree *pBt, const char *zWhat, char **pzErr);
 static int mcKeySalt(Btree *pBt, const u8 **paSalt);

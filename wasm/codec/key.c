@@ -145,3 +145,7 @@ static int mcKeyPageSize(const McKey *p, int *pbHidden) {
 static int mcKeyReserved(const McKey *p) {
     return p->pScheme->xReserved(p->aValue);
 }
+
+static int mcKeyAuthenticates(const McKey *p) {
+    return p->pScheme->xAuthenticates(p->aValue);
+}

@@ -7,7 +7,7 @@
 typedef struct McPragma {
     sqlite3 *db;
     int iDb;
-    int eWhich;         /* MC_DEFAULT, or MC_TEMP for another schema than main */
+    int eWhich; /* MC_DEFAULT, or MC_TEMP for another schema than main */
     const char *zName;
     const char *zValue; /* 0: none */
     char **pzOut;       /* result or error message, by sqlite3_mprintf */
@@ -146,9 +146,15 @@ static int mcPragma(sqlite3 *db, int iDb, const char *zDb, char **azArg) {
         const char *zName;
         int (*xRun)(McPragma *);
     } aPragma[] = {
-        {"key", pragmaKey},         {"textkey", pragmaKey},          {"hexkey", pragmaHexkey},
-        {"rekey", pragmaRekey},     {"textrekey", pragmaRekey},      {"hexrekey", pragmaHexrekey},
-        {"cipher", pragmaCipher},   {"cipher_salt", pragmaSalt},     {"hmac_check", pragmaHmacCheck},
+        {"key", pragmaKey},
+        {"textkey", pragmaKey},
+        {"hexkey", pragmaHexkey},
+        {"rekey", pragmaRekey},
+        {"textrekey", pragmaRekey},
+        {"hexrekey", pragmaHexrekey},
+        {"cipher", pragmaCipher},
+        {"cipher_salt", pragmaSalt},
+        {"hmac_check", pragmaHmacCheck},
         {"mc_legacy_wal", pragmaLegacyWal},
     };
     McPragma p;

@@ -118,10 +118,10 @@ static int newKeyHolds(McCodec *p, Btree *pBt) {
     p->eRekey = MC_REKEY_NONE;
     if (canRead(pBt) != SQLITE_NOTADB) return 0;
     p->pKey = p->pNew;
-    sqlite3PagerClearCache(sqlite3BtreePager(pBt));
+    pager_reset(sqlite3BtreePager(pBt));
     bNew = canRead(pBt) == SQLITE_OK;
     p->pKey = pOld;
-    sqlite3PagerClearCache(sqlite3BtreePager(pBt));
+    pager_reset(sqlite3BtreePager(pBt));
     return bNew;
 }
 
@@ -160,7 +160,7 @@ static int rekeyFile(sqlite3 *db, int iDb, Btree *pBt, McKey *pNew, int nReserve
     }
     bNew = rc == SQLITE_OK || (bCommitting && newKeyHolds(p, pBt));
     settle(p, pBt, bNew);
-    if (rc != SQLITE_OK) sqlite3PagerClearCache(pPager);
+    if (rc != SQLITE_OK) pager_reset(pPager);
     return rc;
 }
 
@@ -180,18 +180,22 @@ static int setJournalMode(sqlite3 *db, int iDb, const char *zMode, int *pbSet) {
 
 /*
 ** Bring the pager to a rollback journal on disk, do it, and go back to the journal mode it was in.
-** TRUNCATE, so that no record of the old key stays behind the records of later transactions.
+** TRUNCATE, so that no record of the old key stays behind the records of later transactions. Full
+** syncs (unless all syncs are off), so that no record of the journal can be torn.
 */
-static int rekeyInRollbackMode(sqlite3 *db, int iDb, Btree *pBt, McKey *pNew, int nReserve, int nNewReserve, char **pzErr) {
+static int rekeyInRollbackMode(sqlite3 *db, int iDb, Btree *pBt, McKey *pNew, int nReserve, int nNewReserve,
+                               char **pzErr) {
     Pager *pPager = sqlite3BtreePager(pBt);
     int eMode = sqlite3PagerGetJournalMode(pPager);
     int bWal = eMode == PAGER_JOURNALMODE_WAL;
+    u8 fullSync = pPager->fullSync;
     int bSet = 1;
     int rc = SQLITE_OK;
     if (bWal) {
         rc = setJournalMode(db, iDb, "delete", &bSet);
         if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED || (rc == SQLITE_OK && !bSet)) {
-            *pzErr = sqlite3_mprintf("Rekeying in WAL mode needs the database for itself: another connection has it open.");
+            *pzErr =
+                sqlite3_mprintf("Rekeying in WAL mode needs the database for itself: another connection has it open.");
             rc = SQLITE_BUSY;
         }
         if (rc != SQLITE_OK) {
@@ -201,7 +205,9 @@ static int rekeyInRollbackMode(sqlite3 *db, int iDb, Btree *pBt, McKey *pNew, in
         eMode = PAGER_JOURNALMODE_DELETE;
     }
     sqlite3PagerSetJournalMode(pPager, PAGER_JOURNALMODE_TRUNCATE);
+    if (!pPager->noSync) pPager->fullSync = 1;
     rc = rekeyFile(db, iDb, pBt, pNew, nReserve, nNewReserve, pzErr);
+    pPager->fullSync = fullSync;
     sqlite3PagerSetJournalMode(pPager, eMode);
     if (bWal && (setJournalMode(db, iDb, "wal", &bSet) != SQLITE_OK || !bSet)) {
         sqlite3_log(SQLITE_WARNING, "the database stays in journal mode DELETE after the rekey");
@@ -247,12 +253,13 @@ static int mcRekey(sqlite3 *db, int iDb, const u8 *aKey, int nKey, char **pzErr)
         rc = sqlite3BtreeCommit(pBt);
     }
     pCodec = mcPagerCodec(sqlite3BtreePager(pBt));
-    if (rc == SQLITE_OK && nPages > 0) rc = newReserve(pCodec ? pCodec->pKey : 0, pNew, nPage, nReserve, &nNewReserve, pzErr);
+    if (rc == SQLITE_OK && nPages > 0)
+        rc = newReserve(pCodec ? pCodec->pKey : 0, pNew, nPage, nReserve, &nNewReserve, pzErr);
     if (rc == SQLITE_OK && nPages > 0 && pNew) rc = mcKeyNewSalt(pNew);
     if (rc != SQLITE_OK) {
         mcKeyFree(pNew);
     } else if (nPages == 0) {
-        rc = mcInstallKey(db, pBt, pNew);
+        rc = mcInstallKey(pBt, pNew);
         if (rc != SQLITE_OK) mcKeyFree(pNew);
     } else if (pNew || pCodec) {
         rc = rekeyInRollbackMode(db, iDb, pBt, pNew, nReserve, nNewReserve, pzErr);

@@ -58,7 +58,8 @@ static McCodec *mcPagerCodec(Pager *pPager) {
 /* Give the codec (or 0) to the journal and the WAL of the pager if they are open. */
 static void linkSideFiles(Pager *pPager, McCodec *pCodec) {
     if (isOpen(pPager->jfd) && mcIsOurFile(pPager->jfd)) ((McFile *)pPager->jfd)->pCodec = pCodec;
-    if (pPager->pWal && mcIsOurFile(sqlite3WalFile(pPager->pWal))) ((McFile *)sqlite3WalFile(pPager->pWal))->pCodec = pCodec;
+    if (pPager->pWal && mcIsOurFile(sqlite3WalFile(pPager->pWal)))
+        ((McFile *)sqlite3WalFile(pPager->pWal))->pCodec = pCodec;
 }
 
 /* From here on the files of the codec's pager are encrypted. */
@@ -269,6 +270,13 @@ static int writeJournal(McFile *pFile, const void *pIn, int nIn, i64 iOff) {
     int rc;
     if (pgno == 0) {
         noteFourBytes(pFile, pIn, nIn, iOff);
+        if (iOff == 0 && nIn >= 32 && nIn <= p->pPager->pageSize) {
+            rc = mcCodecBuffers(p, (int)p->pPager->pageSize);
+            if (rc != SQLITE_OK) return rc;
+            aSealed = mcWriteBuffer(p);
+            memcpy(aSealed, pIn, (size_t)nIn);
+            mcMarkJournal(p, aSealed);
+        }
     } else {
         pFile->iPgnoOff = -1;
         rc = mcSealPage(p, p->pKey, pgno, pIn, nIn, &aSealed);
@@ -296,7 +304,16 @@ static int readFrame(McFile *pFile, u8 *pOut, int n, i64 iFrameOff, int nPage, i
     int rc = mcCodecBuffers(p, nPage);
     if (rc != SQLITE_OK) return rc;
     aFrame = mcReadBuffer(p) - MC_FRAME_HEADER;
-    rc = pFile->pReal->pMethods->xRead(pFile->pReal, aFrame, MC_FRAME_HEADER + nPage, iFrameOff);
+    if (nPage < SQLITE_MAX_PAGE_SIZE) {
+        rc = pFile->pReal->pMethods->xRead(pFile->pReal, aFrame, MC_FRAME_HEADER + nPage, iFrameOff);
+    } else {
+        /* SQLite never reads more than 64 KiB at once, and some VFSs can do no more. */
+        rc = pFile->pReal->pMethods->xRead(pFile->pReal, aFrame, MC_FRAME_HEADER, iFrameOff);
+        if (rc == SQLITE_OK) {
+            rc = pFile->pReal->pMethods->xRead(pFile->pReal, aFrame + MC_FRAME_HEADER, nPage,
+                                               iFrameOff + MC_FRAME_HEADER);
+        }
+    }
     if (rc == SQLITE_OK) {
         Pgno pgno = sqlite3Get4byte(aFrame);
         u8 *aPage = aFrame + MC_FRAME_HEADER;
@@ -447,7 +464,7 @@ static int mcUnfetch(sqlite3_file *pFile, sqlite3_int64 iOff, void *p) {
     return REAL(pFile)->pMethods->xUnfetch(REAL(pFile), iOff, p);
 }
 
-#define MC_METHODS_1                                                                                                 \
+#define MC_METHODS_1                                                                                                \
     mcClose, mcRead, mcWrite, mcTruncate, mcSync, mcFileSize, mcLock, mcUnlock, mcCheckReservedLock, mcFileControl, \
         mcSectorSize, mcDeviceCharacteristics
 #define MC_METHODS_2 MC_METHODS_1, mcShmMap, mcShmLock, mcShmBarrier, mcShmUnmap
@@ -688,4 +705,9 @@ static sqlite3_vfs *mcFindVfs(const char *zVfs) {
 int sqlite3mc_initialize(const char *zUnused) {
     (void)zUnused;
     return sqlite3mc_vfs_create(0, 1);
+}
+
+void sqlite3mc_shutdown(void) {
+    sqlite3mc_vfs_shutdown();
+    csprng_wipe();
 }

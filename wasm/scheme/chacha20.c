@@ -36,6 +36,11 @@ static const McParam params[] = {
     {"plaintext_header_size", 0, 0, 100, MC_PARAM_INT},
 };
 
+static int authenticates(const int *value) {
+    (void)value;
+    return 1;
+}
+
 static int reserved(const int *value) {
     (void)value;
     return RESERVED;
@@ -79,7 +84,8 @@ static size_t data_offset(const State *s, uint32_t pgno) {
 
 /* The one-time key of the page whose nonce stands at its end; returns the counter of its data. */
 static uint32_t page_key(const State *s, uint32_t pgno, const uint8_t *nonce, uint8_t otk[64]) {
-    uint32_t counter = (uint32_t)nonce[12] | (uint32_t)nonce[13] << 8 | (uint32_t)nonce[14] << 16 | (uint32_t)nonce[15] << 24;
+    uint32_t counter =
+        (uint32_t)nonce[12] | (uint32_t)nonce[13] << 8 | (uint32_t)nonce[14] << 16 | (uint32_t)nonce[15] << 24;
     counter ^= pgno;
     chacha20_block(s->key, nonce, counter, otk);
     return counter + 1;
@@ -143,6 +149,7 @@ const McScheme mc_scheme_chacha20 = {
     .nParam = sizeof(params) / sizeof(params[0]),
     .nState = sizeof(State),
     .nSalt = MC_SALT_SIZE,
+    .xAuthenticates = authenticates,
     .xReserved = reserved,
     .xPageSize = page_size,
     .xPlaintextHeader = plaintext_header,

@@ -49,6 +49,9 @@ struct McScheme {
     size_t nState; /* bytes of the key state, which belongs to the caller and is wiped by it */
     int nSalt;     /* MC_SALT_SIZE, or 0: the scheme has no salt */
 
+    /* 1 if every page carries a tag, so that xOpen tells a wrong key from a right one. */
+    int (*xAuthenticates)(const int *aValue);
+
     /* Bytes that the scheme needs at the end of each page. */
     int (*xReserved)(const int *aValue);
 
