@@ -9,7 +9,7 @@ import { installVfsShims } from './vfs.js';
  * SQLite's JavaScript API over a new WebAssembly module, with the parts of this package put in.
  * @param {(options: object) => Promise<any>} glue default export of dist/sqlite3mc-core.mjs
  * @param {(...args: any[]) => Promise<any>} bootstrap default export of dist/sqlite3-api.mjs or its Node form
- * @param {import('./loader.js').InitOptions} [options]
+ * @param {import('./loader.js').InitOptions & {mcHost?: object}} [options] mcHost: see node-host.js
  * @returns {Promise<Sqlite3>}
  */
 export async function start(glue, bootstrap, options) {
@@ -17,7 +17,7 @@ export async function start(glue, bootstrap, options) {
   // What SQLite's own loader would tell about the script that it is in.
   const scriptInfo = {
     debugModule() {},
-    isWorker: typeof globalThis.WorkerGlobalScope !== 'undefined',
+    isWorker: 'WorkerGlobalScope' in globalThis,
     location: globalThis.location,
     urlParams: new URLSearchParams(globalThis.location?.search ?? ''),
   };

@@ -21,7 +21,9 @@ export function installImport(sqlite3) {
   const { capi, wasm, SQLite3Error } = sqlite3;
 
   /** @type {(code: number, message: string) => never} */
-  const toss = (code, message) => SQLite3Error.toss(code, message);
+  const toss = (code, message) => {
+    throw new SQLite3Error(code, message);
+  };
 
   /**
    * What the first page says about a database. Throws if it is none.
@@ -117,7 +119,7 @@ export function installImport(sqlite3) {
    * @param {(target: Target) => number | Promise<number>} write
    */
   async function writeFile(file, write) {
-    const handle = await file.createSyncAccessHandle();
+    const handle = await /** @type {any} */ (file).createSyncAccessHandle();
     try {
       const size = await write({
         write(bytes, offset) {

@@ -5,6 +5,8 @@ import { start } from './api.js';
 import { bootstrap, glue } from './built-node.js';
 import { createNodeHost } from './node-host.js';
 
+export * from './types.js';
+
 /**
  * Starts SQLite: a new module, independent of those made before. Its default VFS is the file system.
  * @param {import('./loader.js').InitOptions} [options]

@@ -1,0 +1,1 @@
+export declare const promiser: import('./types.js').Worker1Promiser;
