@@ -34,25 +34,27 @@ const STRIDE = 16;
 
 /**
  * A quarter round on four blocks at once: four vectors, each of them one state word of the four blocks.
- * A rotation by 12 or 7 is three statements. The shifted copy needs no pin: its other half has one.
+ * A rotation by 12 or 7 is one step of three statements. The shifted copy needs no pin: its other half has one.
  *
  * @param {string[]} words a, b, c, d
  * @param {string} copy name for the shifted copies
- * @returns {Statement[]}
+ * @returns {Statement[][]} steps
  */
 function quarterRound([a, b, c, d], copy) {
-    /** @type {(name: string, value: string) => Statement} */
-    const set = (name, value) => ({ text: `${name} = ${value};`, pin: `V_PIN(${name});` });
-    /** @type {(rotated: string, n: number) => Statement[]} */
+    /** @type {(name: string, value: string) => Statement[]} */
+    const set = (name, value) => [{ text: `${name} = ${value};`, pin: `V_PIN(${name});` }];
+    /** @type {(rotated: string, n: number) => Statement[][]} */
     const half = (rotated, n) => [
         set(a, `V_ADD(${a}, ${b})`),
         set(d, `V_XOR(${d}, ${a})`),
         set(d, rotated),
         set(c, `V_ADD(${c}, ${d})`),
         set(b, `V_XOR(${b}, ${c})`),
-        { text: `V ${copy}_${n} = V_ROTL_HIGH(${b}, ${n});` },
-        set(b, `V_ROTL_LOW(${b}, ${n})`),
-        set(b, `V_ROTL_JOIN(${b}, ${copy}_${n}, ${n})`),
+        [
+            { text: `V ${copy}_${n} = V_ROTL_HIGH(${b}, ${n});` },
+            ...set(b, `V_ROTL_LOW(${b}, ${n})`),
+            ...set(b, `V_ROTL_JOIN(${b}, ${copy}_${n}, ${n})`),
+        ],
     ];
     return [...half(`V_ROTL16(${d}, masks)`, 12), ...half(`V_ROTL8(${d}, masks)`, 7)];
 }
@@ -78,7 +80,7 @@ function doubleRound() {
         const y = round('y', diagonal);
         /** @type {Statement[]} */
         const out = [];
-        for (let i = 0; i < x.length; i += STRIDE) out.push(...x.slice(i, i + STRIDE), ...y.slice(i, i + STRIDE));
+        for (let i = 0; i < x.length; i += STRIDE) out.push(...x.slice(i, i + STRIDE).flat(), ...y.slice(i, i + STRIDE).flat());
         return out;
     });
 }
@@ -141,44 +143,61 @@ function weave(a, b) {
     return out;
 }
 
-/** @param {string[]} names */
-const pair = (names) => names.join(', ');
-
 /** @param {Statement[]} statements */
 const lines = (statements) => statements.map(({ text, pin }) => `        ${text}${pin ? ` ${pin}` : ''}`).join('\n');
 
+/**
+ * A group from its input to its XOR, around the ten turns in `loop`.
+ *
+ * @param {string} loop
+ */
+function group(loop) {
+    const words = Array.from({ length: 16 }, (_, i) => i);
+    const inputY = (/** @type {number} */ i) => (i === 12 ? 's->counter_y' : `s->word[${i}]`);
+    const rows = (/** @type {string} */ name, /** @type {number} */ offset) =>
+        [0, 4, 8, 12].map((i) => {
+            const four = [0, 1, 2, 3].map((k) => `${name}${i + k}`).join(', ');
+            return `    xor_words(out + ${offset + 4 * i}, ${four});`;
+        });
+    return [
+        ...words.map((i) => `    V x${i} = s->word[${i}], y${i} = ${inputY(i)};`),
+        '    const v_masks masks = v_rotation_masks();',
+        loop,
+        '    PIN(s); /* the input is loaded again, not kept */',
+        ...words.map((i) => `    x${i} = V_ADD(x${i}, s->word[${i}]), y${i} = V_ADD(y${i}, ${inputY(i)});`),
+        ...rows('x', 0),
+        ...rows('y', 256),
+    ].join('\n');
+}
+
 /** The whole header. */
 export function wovenHeader() {
-    const words = Array.from({ length: 16 }, (_, i) => i);
     const limbs = ['h0', 'h1', 'h2', 'h3'];
     const constants = ['r0', 'r1', 'r2', 'r3', 's1', 's2', 's3', 'r0_top'];
-    const loadState = `    V ${pair(words.map((i) => `x${i} = v[${i}]`))};
-    V ${pair(words.map((i) => `y${i} = v[${16 + i}]`))};
-    const v_masks masks = v_rotation_masks();`;
-    const storeState = words.map((i) => `    v[${i}] = x${i}, v[${16 + i}] = y${i};`).join('\n');
+    const blocks = Array.from({ length: BLOCKS_A_TURN }, (_, i) => poly1305Block(i)).flat();
+    const chacha20 = `    for (int i = 0; i < 10; i++) {
+${lines(doubleRound())}
+    }`;
+    const both = `    uint64_t ${limbs.map((h) => `${h} = p->${h}`).join(', ')};
+    const uint64_t ${constants.map((r) => `${r} = p->${r}`).join(', ')};
+    for (int i = 0; i < 10; i++, m += ${16 * BLOCKS_A_TURN}) {
+${lines(weave(doubleRound(), blocks))}
+    }
+    ${limbs.map((h) => `p->${h} = ${h};`).join(' ')}
+    for (size_t i = WOVEN_BLOCKS; i < n; i++, m += 16) poly1305_limbs_block(p, m, 1);`;
 
     return `/* Written by scripts/weave.mjs: change that file, not this one. */
 
-/* Ten double rounds of ChaCha20 on eight blocks: v[0..16) are the words of blocks 0 to 3, v[16..32) of 4 to 7. */
-static inline void woven_rounds(V v[32]) {
-${loadState}
-    for (int i = 0; i < 10; i++) {
-${lines(doubleRound())}
-    }
-${storeState}
+/* ChaCha20 of a group: out[0..512) ^= key stream. x are blocks 0 to 3, y blocks 4 to 7. */
+static inline void woven_chacha20(const stream_state *s, uint8_t *out) {
+${group(chacha20)}
 }
 
-/* The same, and Poly1305 of the WOVEN_BLOCKS blocks at m. */
+/* The same, and Poly1305 of n blocks at m, at least WOVEN_BLOCKS, before out is written. */
 #define WOVEN_BLOCKS ${10 * BLOCKS_A_TURN}
-static inline void woven_rounds_poly1305(V v[32], poly1305_limbs *p, const uint8_t *m) {
-${loadState}
-    uint64_t ${pair(limbs.map((h) => `${h} = p->${h}`))};
-    const uint64_t ${pair(constants.map((r) => `${r} = p->${r}`))};
-    for (int i = 0; i < 10; i++, m += ${16 * BLOCKS_A_TURN}) {
-${lines(weave(doubleRound(), Array.from({ length: BLOCKS_A_TURN }, (_, i) => poly1305Block(i)).flat()))}
-    }
-${storeState}
-    ${limbs.map((h) => `p->${h} = ${h};`).join(' ')}
+static inline void woven_chacha20_poly1305(const stream_state *s, poly1305_limbs *p, uint8_t *out, const uint8_t *m,
+                                           size_t n) {
+${group(both)}
 }
 `;
 }

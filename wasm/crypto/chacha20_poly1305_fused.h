@@ -43,8 +43,6 @@
 #define NOINLINE
 #endif
 
-#include "chacha20_poly1305_woven.h"
-
 /* Input of the block function for the next group: the 16 words, each in four lanes. Lane i of the
 ** counter belongs to block i; blocks 4 to 7 count in counter_y. */
 typedef struct {
@@ -80,11 +78,6 @@ static inline void stream_init(stream_state *s, const uint8_t key[32], const uin
     for (int i = 0; i < 3; i++) s->word[13 + i] = V_SPLAT(load32_le(nonce + 4 * i));
 }
 
-static inline void group_begin(const stream_state *s, V v[32]) {
-    for (int i = 0; i < 16; i++) v[i] = v[16 + i] = s->word[i];
-    v[16 + 12] = s->counter_y;
-}
-
 /* Four words of four blocks, XORed to their places: lane j belongs at out + 64*j. */
 static inline void xor_words(uint8_t *out, V a, V b, V c, V d) {
     V ab = V_ZIP_LOW32(a, b);
@@ -97,12 +90,9 @@ static inline void xor_words(uint8_t *out, V a, V b, V c, V d) {
     V_STORE(out + 192, V_XOR(V_LOAD(out + 192), V_ZIP_HIGH64(ab_high, cd_high)));
 }
 
-/* The end of the block function: add the input, XOR the key stream to out[0..512), count on. */
-static inline void group_end(stream_state *s, V v[32], uint8_t *out) {
-    for (int i = 0; i < 16; i++) v[i] = V_ADD(v[i], s->word[i]);
-    for (int i = 0; i < 16; i++) v[16 + i] = V_ADD(v[16 + i], i == 12 ? s->counter_y : s->word[i]);
-    for (int i = 0; i < 4; i++) xor_words(out + 16 * i, v[4 * i], v[4 * i + 1], v[4 * i + 2], v[4 * i + 3]);
-    for (int i = 4; i < 8; i++) xor_words(out + 192 + 16 * i, v[4 * i], v[4 * i + 1], v[4 * i + 2], v[4 * i + 3]);
+#include "chacha20_poly1305_woven.h"
+
+static inline void count_group(stream_state *s) {
     s->word[12] = V_ADD(s->word[12], V_SPLAT(8));
     s->counter_y = V_ADD(s->counter_y, V_SPLAT(8));
 }
@@ -110,25 +100,20 @@ static inline void group_end(stream_state *s, V v[32], uint8_t *out) {
 /* out[0..512*groups) ^= key stream. */
 static NOINLINE void stream_groups(stream_state *s, uint8_t *out, size_t groups) {
     for (; groups > 0; groups--, out += GROUP) {
-        V v[32];
-        group_begin(s, v);
-        woven_rounds(v);
-        group_end(s, v, out);
+        woven_chacha20(s, out);
+        count_group(s);
     }
 }
 
 /* The fused loop: for each group, out[0..512) ^= key stream, and Poly1305 of `blocks` blocks (30 to 32)
 ** at m, which are read before out is written. m == out when decrypting. */
 static NOINLINE void fused_groups(page_state *s, uint8_t *out, const uint8_t *m, size_t groups, size_t blocks) {
-    poly1305_limbs mac = s->mac;
+    poly1305_limbs p = s->mac;
     for (; groups > 0; groups--, out += GROUP, m += GROUP) {
-        V v[32];
-        group_begin(&s->stream, v);
-        woven_rounds_poly1305(v, &mac, m);
-        for (size_t i = WOVEN_BLOCKS; i < blocks; i++) poly1305_limbs_block(&mac, m + 16 * i, 1);
-        group_end(&s->stream, v, out);
+        woven_chacha20_poly1305(&s->stream, &p, out, m, blocks);
+        count_group(&s->stream);
     }
-    s->mac = mac;
+    s->mac = p;
 }
 
 /* One block, its state as four rows; the turns make columns of the diagonals. */
