@@ -21,6 +21,7 @@ static int mcJournalMayPlayBack(struct Pager*);
 static int mcMayBeTorn(struct Pager*, i64, u32);
 static void mcPlaybackStarts(struct Pager*);
 static int mcWalMayCheckpoint(struct Wal*);
+static void mcExpectPage(sqlite3_file*, Pgno);
 static const void *mcSealFrame(struct Wal*, Pgno, const void*, const void**, int*);
 static sqlite3_vfs *mcFindVfs(const char*);
 #endif /* SQLITEINT_H */
@@ -85,6 +86,20 @@ sqlite_patch("checkpoint a WAL only under its own key" [==[
         if( rc==SQLITE_OK ){
           rc = walCheckpoint(pWal, db, eMode2, xBusy2, pBusyArg, sync_flags,zBuf);
         }
+]==])
+
+sqlite_patch("tell which page is to be read from the WAL" [==[
+    rc = sqlite3WalReadFrame(pPager->pWal, iFrame,pPager->pageSize,pPg->pData);
+]==] [==[
+    mcExpectPage(pPager->fd, pPg->pgno);
+    rc = sqlite3WalReadFrame(pPager->pWal, iFrame,pPager->pageSize,pPg->pData);
+]==])
+
+sqlite_patch("tell which page is to be copied from the WAL" [==[
+      rc = sqlite3OsRead(pWal->pWalFd, zBuf, szPage, iOffset);
+]==] [==[
+      mcExpectPage(pWal->pDbFd, iDbpage);
+      rc = sqlite3OsRead(pWal->pWalFd, zBuf, szPage, iOffset);
 ]==])
 
 sqlite_patch("seal a WAL frame before its checksum is made" [==[

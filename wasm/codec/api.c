@@ -3,10 +3,6 @@
 */
 #include "codec.h"
 
-#ifndef SQLITE3MC_VERSION
-#define SQLITE3MC_VERSION "0.1.0"
-#endif
-
 /* Leave rc and a message (freed here) in the connection. */
 static int mcError(sqlite3 *db, int rc, char *zErr) {
     if (zErr) {

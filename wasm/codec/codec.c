@@ -5,12 +5,8 @@
 */
 #include "codec.h"
 
-/* Layout of McCodec.aBuf: room for a WAL frame header, a page being read, a page being written. The
-** page begins at a multiple of 16. */
-#define MC_FRAME_ROOM 32
-
 static void codecFreeBuffers(McCodec *p) {
-    if (p->aBuf) secure_zero(p->aBuf, MC_FRAME_ROOM + 2 * (size_t)p->nPage);
+    if (p->aBuf) secure_zero(p->aBuf, 2 * (size_t)p->nPage);
     sqlite3_free(p->aBuf);
     p->aBuf = 0;
     p->nPage = 0;
@@ -20,18 +16,18 @@ static void codecFreeBuffers(McCodec *p) {
 static int mcCodecBuffers(McCodec *p, int nPage) {
     if (p->nPage == nPage) return SQLITE_OK;
     codecFreeBuffers(p);
-    p->aBuf = sqlite3_malloc(MC_FRAME_ROOM + 2 * nPage);
+    p->aBuf = sqlite3_malloc(2 * nPage);
     if (p->aBuf == 0) return SQLITE_IOERR_NOMEM;
     p->nPage = nPage;
     return SQLITE_OK;
 }
 
 static u8 *mcReadBuffer(McCodec *p) {
-    return p->aBuf + MC_FRAME_ROOM;
+    return p->aBuf;
 }
 
 static u8 *mcWriteBuffer(McCodec *p) {
-    return p->aBuf + MC_FRAME_ROOM + p->nPage;
+    return p->aBuf + p->nPage;
 }
 
 /* Takes pKey over if it succeeds. pKey 0: a codec of a plain file, for a rekey. */

@@ -94,8 +94,9 @@ struct McCodec {
     int nNewReserve;      /* during a rekey: reserved bytes to be */
     Bitvec *pRewritten;   /* during MC_REKEY_FORWARD: pages of the main file under pNew */
     Bitvec *pFreeLeaf;    /* during MC_REKEY_FORWARD: leaves of the free list, which may be unwritten */
-    u8 *aBuf;             /* private page buffers, wiped and freed with the codec */
+    u8 *aBuf;             /* a page being read, then a page being written; wiped and freed with the codec */
     int nPage;            /* page size they are made for */
+    Pgno iExpect;         /* the page that is about to be read from the WAL */
     u8 bVersion;          /* the next two are set: */
     u8 aVersionRaw[16];   /* bytes 24..39 of page 1 as they stand in the main file */
     u8 aVersionPlain[16]; /* and what they are in plaintext */
@@ -131,6 +132,7 @@ struct McFile {
 };
 
 static int mcIsOurFile(sqlite3_file *pFile);
+static void mcExpectPage(sqlite3_file *pDbFd, Pgno pgno);
 static McFile *mcMainFile(Pager *pPager);
 static McCodec *mcPagerCodec(Pager *pPager);
 static void mcLink(McCodec *pCodec);

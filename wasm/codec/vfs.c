@@ -8,7 +8,8 @@
 **               100 bytes (before it knows the page size) and the 16 bytes at 24 (has the file changed?)
 **   journal     the page image of a record follows the record's page number, at the offset that the
 **               pager has come to
-**   WAL         the page of a frame follows its 24-byte header, behind a 32-byte file header. WAL
+**   WAL         the page of a frame follows its 24-byte header, behind a 32-byte file header; SQLite
+**               tells its number before it reads it. WAL
 **               pages are sealed before they come here (recovery.c, mcSealFrame), because the frame
 **               checksum covers the sealed page
 */
@@ -296,37 +297,49 @@ static int deriveFromMain(McFile *pFile) {
     return rc == SQLITE_OK ? mcKeyUseSalt(pFile->pCodec->pKey, aSalt) : rc;
 }
 
-/* Read n bytes of the page of a frame; the frame header is read along, for its page number. With
-** bHeader the header is returned too. */
-static int readFrame(McFile *pFile, u8 *pOut, int n, i64 iFrameOff, int nPage, int bHeader) {
+/*
+** Read the first n bytes of the page of a frame, whose page starts at iOff. Which page that has to be
+** was told by the pager (mcExpectPage): the page number in the frame header and the index in shared
+** memory can be changed by whoever can change the file, and would let one page stand for another.
+*/
+static int readFramePage(McFile *pFile, u8 *pOut, int n, i64 iOff, int nPage) {
     McCodec *p = pFile->pCodec;
-    u8 *aFrame;
+    Pgno pgno = p->iExpect;
+    u8 *aPage;
     int rc = mcCodecBuffers(p, nPage);
     if (rc != SQLITE_OK) return rc;
-    aFrame = mcReadBuffer(p) - MC_FRAME_HEADER;
-    if (nPage < SQLITE_MAX_PAGE_SIZE) {
-        rc = pFile->pReal->pMethods->xRead(pFile->pReal, aFrame, MC_FRAME_HEADER + nPage, iFrameOff);
-    } else {
-        /* SQLite never reads more than 64 KiB at once, and some VFSs can do no more. */
-        rc = pFile->pReal->pMethods->xRead(pFile->pReal, aFrame, MC_FRAME_HEADER, iFrameOff);
-        if (rc == SQLITE_OK) {
-            rc = pFile->pReal->pMethods->xRead(pFile->pReal, aFrame + MC_FRAME_HEADER, nPage,
-                                               iFrameOff + MC_FRAME_HEADER);
-        }
-    }
-    if (rc == SQLITE_OK) {
-        Pgno pgno = sqlite3Get4byte(aFrame);
-        u8 *aPage = aFrame + MC_FRAME_HEADER;
-        if (p->pKey->bLegacyWal && !p->pKey->bDerived) rc = deriveFromMain(pFile);
-        if (rc == SQLITE_OK) rc = pgno == 0 ? SQLITE_CORRUPT_BKPT : mcOpenPage(p, p->pKey, pgno, aPage, nPage);
-        if (rc == SQLITE_OK && p->pKey->bLegacyWal) mcClearReserved(p->pKey, aPage, nPage);
-    }
+    p->iExpect = 0;
+    if (pgno == 0) return SQLITE_IOERR_READ;
+    aPage = mcReadBuffer(p);
+    rc = pFile->pReal->pMethods->xRead(pFile->pReal, aPage, nPage, iOff);
+    if (rc == SQLITE_OK) rc = mcOpenPage(p, p->pKey, pgno, aPage, nPage);
     if (rc != SQLITE_OK) {
         memset(pOut, 0, (size_t)n);
         return rc;
     }
-    memcpy(pOut, bHeader ? aFrame : aFrame + MC_FRAME_HEADER, (size_t)n);
+    memcpy(pOut, aPage, (size_t)n);
     return SQLITE_OK;
+}
+
+/* Read a frame, header and page, of a WAL with checksums over plaintext, for its checksum. What cannot
+** be opened is left as it is: SQLite takes the WAL to end at a frame whose checksum is wrong. */
+static int readLegacyFrame(McFile *pFile, u8 *pOut, i64 iOff, int nPage) {
+    McCodec *p = pFile->pCodec;
+    u8 *aPage;
+    int rc = pFile->pReal->pMethods->xRead(pFile->pReal, pOut, MC_FRAME_HEADER + nPage, iOff);
+    Pgno pgno = rc == SQLITE_OK ? sqlite3Get4byte(pOut) : 0;
+    if (pgno == 0) return rc;
+    if (!p->pKey->bDerived) rc = deriveFromMain(pFile);
+    if (rc == SQLITE_OK) rc = mcCodecBuffers(p, nPage);
+    if (rc != SQLITE_OK) return rc;
+    aPage = mcReadBuffer(p);
+    memcpy(aPage, pOut + MC_FRAME_HEADER, (size_t)nPage);
+    rc = mcOpenPage(p, p->pKey, pgno, aPage, nPage);
+    if (rc == SQLITE_OK) {
+        mcClearReserved(p->pKey, aPage, nPage);
+        memcpy(pOut + MC_FRAME_HEADER, aPage, (size_t)nPage);
+    }
+    return rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB ? SQLITE_OK : rc;
 }
 
 static int readWal(McFile *pFile, void *pOut, int nOut, i64 iOff) {
@@ -335,16 +348,17 @@ static int readWal(McFile *pFile, void *pOut, int nOut, i64 iOff) {
     int nPage = pWal ? (int)pWal->szPage : 0;
     if (p->pKey && nPage > 0 && iOff >= MC_WAL_HEADER) {
         i64 iInFrame = (iOff - MC_WAL_HEADER) % (nPage + MC_FRAME_HEADER);
-        if (iInFrame == MC_FRAME_HEADER && nOut <= nPage) {
-            return readFrame(pFile, pOut, nOut, iOff - MC_FRAME_HEADER, nPage, 0);
-        }
+        if (iInFrame == MC_FRAME_HEADER && nOut <= nPage) return readFramePage(pFile, pOut, nOut, iOff, nPage);
         if (iInFrame == 0 && nOut == nPage + MC_FRAME_HEADER && p->pKey->bLegacyWal) {
-            int rc = readFrame(pFile, pOut, nOut, iOff, nPage, 1);
-            /* SQLite takes the WAL to end at a frame that is not whole. */
-            if (rc != SQLITE_CORRUPT && rc != SQLITE_NOTADB) return rc;
+            return readLegacyFrame(pFile, pOut, iOff, nPage);
         }
     }
     return pFile->pReal->pMethods->xRead(pFile->pReal, pOut, nOut, iOff);
+}
+
+/* Called before a page is read from the WAL of the main file pDbFd. */
+static void mcExpectPage(sqlite3_file *pDbFd, Pgno pgno) {
+    if (mcIsOurFile(pDbFd) && ((McFile *)pDbFd)->pCodec) ((McFile *)pDbFd)->pCodec->iExpect = pgno;
 }
 
 /* ---- sqlite3_io_methods */
