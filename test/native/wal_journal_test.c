@@ -327,6 +327,36 @@ static void walWithSyncPoints(const Scheme *s) {
     spyReset();
 }
 
+/* Whoever can write to the file while it is open can make a frame's header say anything. */
+static void swappedFrames(const Scheme *s) {
+    const char *file = path("a.db");
+    const char *wal = textf("%s-wal", file);
+    enum { PAGE = 1024, FRAME = PAGE + 24 };
+    unsigned char a[FRAME], b[FRAME];
+    sqlite3_int64 offset[4] = {0};
+    sqlite3 *db = dbOpenKeyed(file, s, s->key);
+    dbMust(db, "PRAGMA page_size=1024; PRAGMA locking_mode=EXCLUSIVE; PRAGMA journal_mode=WAL; PRAGMA cache_size=1");
+    dbMust(db, "CREATE TABLE t2(x); CREATE TABLE t3(x); PRAGMA wal_checkpoint(TRUNCATE)");
+    dbMust(db, "INSERT INTO t2 VALUES('two'); INSERT INTO t3 VALUES('three')");
+    for (sqlite3_int64 at = 32; fileRead(wal, at, a, FRAME) == FRAME; at += FRAME) {
+        if (a[3] < 4) {
+            offset[a[3]] = at;
+        }
+    }
+    CHECK(offset[2] && offset[3]);
+    fileRead(wal, offset[2], a, FRAME);
+    fileRead(wal, offset[3], b, FRAME);
+    fileWrite(wal, offset[2], b, FRAME);
+    fileWrite(wal, offset[3], a, FRAME);
+    dbMust(db, "PRAGMA shrink_memory");
+    CHECK_INT(dbExec(db, "SELECT * FROM t2"), SQLITE_CORRUPT);
+    CHECK_INT(dbExec(db, "PRAGMA wal_checkpoint"), SQLITE_CORRUPT);
+    fileWrite(wal, offset[2], a, FRAME);
+    fileWrite(wal, offset[3], b, FRAME);
+    CHECK_TEXT(dbText(db, "SELECT x FROM t2"), "two");
+    dbClose(db);
+}
+
 static const Test tests[] = {
     TEST_SCHEME("C24 WAL: insert, close, reopen, back to DELETE", walReopened),
     TEST_SCHEME("C25 a hot WAL opens elsewhere, mc_legacy_wal too", hotWalElsewhere),
@@ -340,6 +370,7 @@ static const Test tests[] = {
     TEST_SCHEME("C30 a reader beside a hot journal leaves it, a writer recovers", readOnlyBesideHotJournal),
     TEST_SCHEME("read-only and immutable files", readOnlyFiles),
     TEST_SCHEME("WAL frames that are split at a sync point", walWithSyncPoints),
+    TEST_SCHEME("a frame of the WAL does not stand for another page", swappedFrames),
 };
 
 int main(int argc, char **argv) {
