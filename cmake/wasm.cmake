@@ -2,6 +2,7 @@
 # modules beside it. The link makes <build>/out/sqlite3mc.{mjs,wasm}; scripts/dist.mjs copies them, and
 # the modules, to dist/ and sees to it that all builds share one glue.
 
+set(SQLITE3MC_EMCC_VERSION "" CACHE STRING "scripts/build.mjs starts anew when it changes")
 set(OUT "${CMAKE_CURRENT_BINARY_DIR}/out")
 file(MAKE_DIRECTORY "${OUT}")
 
@@ -84,7 +85,7 @@ sqlite_js("${OUT}/sqlite3-worker1-promiser.mjs" SOURCES ext/wasm/api/sqlite3-wor
 # The exported C functions: SQLite's list (with the key functions, -Denable-see), and ours. In the API
 # that switch would have the constructors write keys into SQL; js/keys.js takes its place.
 set(EXPORTS "${GEN}/exports.txt")
-file(WRITE "${GEN}/exports-sqlite3mc.txt"
+file(CONFIGURE OUTPUT "${GEN}/exports-sqlite3mc.txt" CONTENT
 "_sqlite3mc_version
 _sqlite3mc_vfs_create
 _sqlite3mc_vfs_destroy

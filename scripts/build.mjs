@@ -18,15 +18,18 @@ async function buildPreset(preset, environment, target) {
   const directory = path.join(BUILD, preset);
   const settings = [`-DSQLITE3MC_SQLITE_SRC=${environment.sqliteSrc}`];
   if (preset.startsWith('wasm')) {
-    settings.push(`-DEMCC=${environment.emcc}`);
+    settings.push(`-DEMCC=${environment.emcc}`, `-DSQLITE3MC_EMCC_VERSION=${environment.emccVersion}`);
     // The newest Node tells most about relaxed SIMD; where it is not installed, this one runs the tests.
     if (preset === 'wasm-relaxed' && environment.node26) settings.push(`-DSQLITE3MC_NODE=${environment.node26}`);
   }
-  // CMake keeps the compiler of its first run: another one needs a new start.
+  // CMake keeps the compiler of its first run: another one, or another version, needs a new start.
   const cache = path.join(directory, 'CMakeCache.txt');
   if (preset.startsWith('wasm') && fs.existsSync(cache)) {
-    const known = /^EMCC:[A-Z]+=(.*)$/m.exec(fs.readFileSync(cache, 'utf8'));
-    if (known?.[1] !== environment.emcc) fs.rmSync(directory, { recursive: true, force: true });
+    const known = fs.readFileSync(cache, 'utf8');
+    const value = (/** @type {string} */ name) => new RegExp(`^${name}:\\w+=(.*)$`, 'm').exec(known)?.[1];
+    if (value('EMCC') !== environment.emcc || value('SQLITE3MC_EMCC_VERSION') !== environment.emccVersion) {
+      fs.rmSync(directory, { recursive: true, force: true });
+    }
   }
   await mustRun('cmake', ['--preset', preset, ...settings]);
   await mustRun('cmake', ['--build', '--preset', preset, '-j', JOBS, '--target', target]);
