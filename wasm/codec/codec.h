@@ -150,7 +150,7 @@ static const void *mcSealFrame(Wal *pWal, Pgno pgno, const void *pPlain, const v
 /* ---- attach.c */
 
 int mcConnectionSetup(sqlite3 *db);
-static int mcAttach(sqlite3 *db, sqlite3_value *pKey, char **pzErr);
+static int mcAttach(sqlite3 *db, sqlite3_value *pArg, char **pzErr);
 static int mcSetKey(sqlite3 *db, int iDb, const u8 *aKey, int nKey, char **pzErr);
 static int mcSetGeometry(Btree *pBt, int nPage, int nReserve);
 static int mcInstallKey(Btree *pBt, McKey *pKey);
