@@ -2,8 +2,8 @@
  * Starts the WebAssembly module: chooses which of the three files fits this engine, and hands it to the
  * Emscripten glue. Nothing is remembered between two calls; each gives a module of its own.
  *
- * Emscripten 6 calls `locateFile(path, directory)`, `instantiateWasm(imports, done)`, `print` and
- * `printErr`, and reads `wasmBinary`, on the object that the glue is called with.
+ * The glue calls `locateFile(file, directory)`, `instantiateWasm(imports, done)`, `print` and `printErr` of
+ * the object that it is called with.
  */
 
 /** @typedef {'relaxed' | 'simd' | 'nosimd'} Variant */
@@ -62,20 +62,27 @@ export function bestVariant() {
  *   loaded (undefined where the caller brought the code)
  */
 export async function loadCore(glue, options = {}) {
-  const { variant: wanted, locateFile, instantiateWasm, ...rest } = options;
+  const { variant: wanted, locateFile, wasmBinary, ...rest } = options;
   if (wanted !== undefined && !Object.hasOwn(FILES, wanted)) {
     throw new TypeError(`variant: expected 'relaxed', 'simd' or 'nosimd', not ${JSON.stringify(wanted)}`);
   }
   const variant = wanted ?? bestVariant();
   const url = FILES[variant]().href;
 
-  // A hook that throws or rejects would leave the glue waiting for ever.
+  const instantiate =
+    rest.instantiateWasm ??
+    (wasmBinary &&
+      (async (/** @type {WebAssembly.Imports} */ imports, /** @type {any} */ done) => {
+        const { instance, module } = await WebAssembly.instantiate(/** @type {BufferSource} */ (wasmBinary), imports);
+        done(instance, module);
+      }));
+  // One that throws or rejects would leave the glue waiting for ever.
   /** @type {(reason: unknown) => void} */
   let fail = () => {};
   const failed = new Promise((_, reject) => (fail = reject));
-  const hook = instantiateWasm && {
+  const hook = instantiate && {
     instantiateWasm(/** @type {WebAssembly.Imports} */ imports, /** @type {any} */ done) {
-      new Promise((resolve) => resolve(instantiateWasm(imports, done))).catch(fail);
+      new Promise((resolve) => resolve(instantiate(imports, done))).catch(fail);
       return {};
     },
   };
@@ -90,6 +97,6 @@ export async function loadCore(glue, options = {}) {
   });
   return {
     core: await Promise.race([core, failed]),
-    variant: instantiateWasm || rest.wasmBinary ? undefined : variant,
+    variant: instantiate ? undefined : variant,
   };
 }
