@@ -56,7 +56,7 @@ const LOOK_NOW = 0;
 const LOOK_RECENT = 1;
 const RECENT = 100;
 /** Errors that are an answer to the question. */
-const NO_ENTRY = new Set(['ENOENT', 'ENOTDIR']);
+const NO_ENTRY = new Set(['ENOENT', 'ENOTDIR', 'ENAMETOOLONG']);
 const NO_WRITE = new Set([...NO_ENTRY, 'EACCES', 'EPERM', 'EROFS']);
 
 const MAX_LINKS = 100;
@@ -105,6 +105,8 @@ export function createNodeHost(options = {}) {
   const locks = new LockFiles({ fs, os, process, platform, sleep: sleepFor });
   const procLocks = platform === 'linux' ? new ProcLocks(fs) : null;
 
+  /** What each open file was opened as. @type {Map<number, string>} */
+  const names = new Map();
   /** Database files. @type {Map<number, DatabaseFile>} */
   const databases = new Map();
   /** The last look at native locks, by handle. @type {Map<number, { file: DatabaseFile, bits: number, time: number }>} */
@@ -125,10 +127,19 @@ export function createNodeHost(options = {}) {
     }
   }
 
-  /** Before anything that changes a file: is everything that this module has locked still its own? */
-  function isLost() {
+  /**
+   * Was the database that this file belongs to taken away by another owner?
+   * @param {string | undefined} name
+   */
+  const isLost = (name) => locks.lost && name !== undefined && locks.hasLost(name);
+
+  /**
+   * The same, before a file is changed: certainty that is no older than a second.
+   * @param {string | undefined} name
+   */
+  function isLostNow(name) {
     locks.beatIfDue();
-    return locks.lost;
+    return isLost(name);
   }
 
   /** @param {number} fd */
@@ -235,6 +246,7 @@ export function createNodeHost(options = {}) {
           closeQuietly(fd);
           throw error;
         }
+        names.set(fd, name);
         return fd;
       } catch (error) {
         return errnoOf(error);
@@ -250,6 +262,7 @@ export function createNodeHost(options = {}) {
       try {
         const file = databases.get(fd);
         databases.delete(fd);
+        names.delete(fd);
         if (file && procLocks?.has(process.pid, file)) {
           parked.set(fd, file);
           return 0;
@@ -307,7 +320,7 @@ export function createNodeHost(options = {}) {
      */
     read(fd, heap, start, length, position) {
       if ((++reads & (READS_PER_BEAT - 1)) === 0) locks.beatIfDue();
-      if (locks.lost) return -ESTALE;
+      if (isLost(names.get(fd))) return -ESTALE;
       let done = 0;
       for (;;) {
         try {
@@ -328,7 +341,7 @@ export function createNodeHost(options = {}) {
      * @param {number} position
      */
     write(fd, heap, start, length, position) {
-      if (isLost()) return -ESTALE;
+      if (isLostNow(names.get(fd))) return -ESTALE;
       let done = 0;
       for (;;) {
         try {
@@ -348,7 +361,7 @@ export function createNodeHost(options = {}) {
      * @param {number} size
      */
     truncate(fd, size) {
-      if (isLost()) return -ESTALE;
+      if (isLostNow(names.get(fd))) return -ESTALE;
       return attempt(() => fs.ftruncateSync(fd, size));
     },
 
@@ -368,7 +381,7 @@ export function createNodeHost(options = {}) {
 
     /** @param {string} name */
     unlink(name) {
-      if (isLost()) return -ESTALE;
+      if (isLostNow(name)) return -ESTALE;
       return attempt(() => fs.unlinkSync(name));
     },
 
@@ -443,7 +456,7 @@ export function createNodeHost(options = {}) {
     /** @param {number} handle */
     lockTake(handle) {
       try {
-        if (locks.lost) return -ESTALE;
+        if (isLost(looks.get(handle)?.file.name)) return -ESTALE;
         return locks.take(handle) ? 0 : 1;
       } catch (error) {
         return errnoOf(error);

@@ -163,6 +163,7 @@ export class LockFiles {
    * @param {number} handle
    */
   take(handle) {
+    this.beatIfDue();
     const lock = this.#locks[handle];
     if (lock.fd < 0) {
       const wait = lock.yieldUntil - performance.now();
@@ -202,9 +203,19 @@ export class LockFiles {
     this.#abandon(lock);
   }
 
-  /** Some database was taken away while a connection was using it: nothing must be written any more. */
+  /** Has any database been taken away while a connection was using it? */
   get lost() {
     return this.#lost > 0;
+  }
+
+  /**
+   * Is this file a database that was taken away, or beside one? Nothing must be done with it any more.
+   * @param {string} name
+   */
+  hasLost(name) {
+    return this.#locks.some(
+      (lock) => lock?.lost && (name === lock.database || name.startsWith(`${lock.database}-`)),
+    );
   }
 
   /** To be called often: gives the sign of life if it is due, and finds out whether a lock is lost. */
@@ -287,7 +298,8 @@ export class LockFiles {
         if ((Number(made.mode) & 0o777) !== mode) fs.fchmodSync(fd, mode);
         if (this.#process.geteuid?.() === 0) fs.fchownSync(fd, like.uid, like.gid);
       }
-      lock.size = this.#write(fd);
+      lock.size = 0;
+      this.#quietly(() => (lock.size = this.#write(fd)));
     } catch (error) {
       this.#quietly(() => fs.closeSync(fd));
       this.#quietly(() => fs.unlinkSync(lock.path));
@@ -298,17 +310,12 @@ export class LockFiles {
   }
 
   /**
-   * On a full disk the file stays empty; then only its time tells that the owner lives.
+   * Where this fails, as on a full disk, the file stays empty: then only its time tells that its owner lives.
    * @param {number} fd
    */
   #write(fd) {
     const { pid, tid, start, space, token } = this.#identity();
-    try {
-      return this.#fs.writeSync(fd, `${MAGIC} 1 ${pid} ${tid} ${start} ${space} ${token}\n`, 0);
-    } catch (error) {
-      if (error.code === 'ENOSPC' || error.code === 'EDQUOT') return 0;
-      throw error;
-    }
+    return this.#fs.writeSync(fd, `${MAGIC} 1 ${pid} ${tid} ${start} ${space} ${token}\n`, 0);
   }
 
   /**
