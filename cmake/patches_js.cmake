@@ -17,6 +17,16 @@ sqlite_patch("the worker starts this package's module"
     [==[import sqlite3InitModule from './sqlite3.mjs';]==]
     [==[import sqlite3InitModule from '../js/init.js';]==])
 
+# Without it a UTF-16 database is read as if it were UTF-8, and nothing says so.
+sqlite_patch("UTF-16 databases in WebAssembly"
+    FILE ext/wasm/api/sqlite3-wasm.c
+    [==[
+#undef SQLITE_OMIT_UTF16
+#define SQLITE_OMIT_UTF16 1
+]==]
+    [==[
+]==])
+
 # The codec reads and writes a WAL frame, or a journal record, in one call: a few bytes more than a page.
 sqlite_patch("opfs: room for the largest page and its frame header in the shared buffer"
     FILE ext/wasm/api/opfs-common-shared.c-pp.js
