@@ -22,16 +22,17 @@ async function buildPreset(preset, environment, target) {
     // The newest Node tells most about relaxed SIMD; where it is not installed, this one runs the tests.
     if (preset === 'wasm-relaxed' && environment.node26) settings.push(`-DSQLITE3MC_NODE=${environment.node26}`);
   }
-  // CMake keeps the compiler of its first run: another one, or another version, needs a new start.
   const cache = path.join(directory, 'CMakeCache.txt');
-  if (preset.startsWith('wasm') && fs.existsSync(cache)) {
-    const known = fs.readFileSync(cache, 'utf8');
-    const value = (/** @type {string} */ name) => new RegExp(`^${name}:\\w+=(.*)$`, 'm').exec(known)?.[1];
-    if (value('EMCC') !== environment.emcc || value('SQLITE3MC_EMCC_VERSION') !== environment.emccVersion) {
-      fs.rmSync(directory, { recursive: true, force: true });
-    }
-  }
-  await mustRun('cmake', ['--preset', preset, ...settings]);
+  const known = fs.existsSync(cache) ? fs.readFileSync(cache, 'utf8') : '';
+  const changed = settings.filter((setting) => {
+    const [name, value] = setting.slice(2).split('=');
+    return new RegExp(`^${name}:\\w+=(.*)$`, 'm').exec(known)?.[1] !== value;
+  });
+  // CMake keeps the compiler of its first run: another one, or another version, needs a new start.
+  if (known && changed.some((setting) => /EMCC/.test(setting))) fs.rmSync(directory, { recursive: true, force: true });
+  // A configured directory looks after itself: the build tool runs CMake again when its files change.
+  const configured = ['Makefile', 'build.ninja'].some((name) => fs.existsSync(path.join(directory, name)));
+  if (changed.length || !configured) await mustRun('cmake', ['--preset', preset, ...settings]);
   await mustRun('cmake', ['--build', '--preset', preset, '-j', JOBS, '--target', target]);
 }
 
@@ -56,6 +57,9 @@ export async function buildDist() {
   await buildAll(PRESETS.dist, 'sqlite3mc_module');
   await checkDist();
 }
+
+/** The kernels alone, for bench/kernel.mjs. */
+export const buildKernelBench = () => buildAll(PRESETS.dist, 'kernel_bench');
 
 /** Everything, with all tests. */
 export async function buildEverything() {

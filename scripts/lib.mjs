@@ -102,6 +102,9 @@ export async function mustRun(command, args, options = {}) {
   throw new Failure([...lines, `${[path.basename(command), ...args].join(' ').slice(0, 200)}: exit code ${code}`].join('\n'));
 }
 
+/** Where steps are reported. @type {{stream: NodeJS.WritableStream}} */
+export const progress = { stream: process.stdout };
+
 /**
  * Print the name of a step, do it, then print how long it took and what came of it.
  * @template T
@@ -111,14 +114,14 @@ export async function mustRun(command, args, options = {}) {
  */
 export async function step(name, work, describe = () => '') {
   const start = performance.now();
-  process.stdout.write(`  ${name.padEnd(38)} `);
+  progress.stream.write(`  ${name.padEnd(38)} `);
   try {
     const result = await work();
     const seconds = ((performance.now() - start) / 1000).toFixed(1).padStart(6);
-    process.stdout.write(`${seconds} s  ${describe(result)}`.trimEnd() + '\n');
+    progress.stream.write(`${seconds} s  ${describe(result)}`.trimEnd() + '\n');
     return result;
   } catch (error) {
-    process.stdout.write(' failed\n');
+    progress.stream.write(' failed\n');
     throw error;
   }
 }

@@ -140,6 +140,7 @@ function neededTools() {
       },
       program('clang-format'),
       program('clang-tidy'),
+      program('valgrind'),
       { name: 'Chromium', found: () => findChromium() !== null, packages: () => ['chromium'] },
       { name: 'Firefox', found: () => findFirefox() !== null, packages: () => ['firefox-esr'] },
     );
