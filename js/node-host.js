@@ -128,18 +128,12 @@ export function createNodeHost(options = {}) {
   }
 
   /**
-   * Was the database that this file belongs to taken away by another owner?
+   * Before a file is changed: was the database that it belongs to taken away by another owner?
    * @param {string | undefined} name
    */
-  const isLost = (name) => locks.lost && name !== undefined && locks.hasLost(name);
-
-  /**
-   * The same, before a file is changed: certainty that is no older than a second.
-   * @param {string | undefined} name
-   */
-  function isLostNow(name) {
+  function isLost(name) {
     locks.beatIfDue();
-    return isLost(name);
+    return locks.lost && name !== undefined && locks.hasLost(name);
   }
 
   /** @param {number} fd */
@@ -320,7 +314,7 @@ export function createNodeHost(options = {}) {
      */
     read(fd, heap, start, length, position) {
       if ((++reads & (READS_PER_BEAT - 1)) === 0) locks.beatIfDue();
-      if (isLost(names.get(fd))) return -ESTALE;
+      if (locks.lost && isLost(names.get(fd))) return -ESTALE;
       let done = 0;
       for (;;) {
         try {
@@ -341,7 +335,7 @@ export function createNodeHost(options = {}) {
      * @param {number} position
      */
     write(fd, heap, start, length, position) {
-      if (isLostNow(names.get(fd))) return -ESTALE;
+      if (isLost(names.get(fd))) return -ESTALE;
       let done = 0;
       for (;;) {
         try {
@@ -361,7 +355,7 @@ export function createNodeHost(options = {}) {
      * @param {number} size
      */
     truncate(fd, size) {
-      if (isLostNow(names.get(fd))) return -ESTALE;
+      if (isLost(names.get(fd))) return -ESTALE;
       return attempt(() => fs.ftruncateSync(fd, size));
     },
 
@@ -381,7 +375,7 @@ export function createNodeHost(options = {}) {
 
     /** @param {string} name */
     unlink(name) {
-      if (isLostNow(name)) return -ESTALE;
+      if (isLost(name)) return -ESTALE;
       return attempt(() => fs.unlinkSync(name));
     },
 

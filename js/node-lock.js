@@ -36,6 +36,10 @@ const LEASE = 30_000;
 const WATCH = 3000;
 
 const MAGIC = 'sqlite3mc-lock';
+/** Not ours to read, or no regular file. */
+const UNREADABLE = new Set(['EACCES', 'EPERM', 'ELOOP', 'EISDIR', 'ESPIPE']);
+/** For what others have put there: follow no link, wait for no pipe. */
+const CAREFUL = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 /** Recoveries within recoveries: each needs one more process that died at the wrong moment. */
 const MAX_DEPTH = 8;
 
@@ -348,7 +352,7 @@ export class LockFiles {
 
   /** @param {Lock} lock */
   #isOurs(lock) {
-    return this.#fs.statSync(lock.path, { bigint: true, throwIfNoEntry: false })?.ino === lock.ino;
+    return this.#fs.lstatSync(lock.path, { bigint: true, throwIfNoEntry: false })?.ino === lock.ino;
   }
 
   // --- Judging others ---
@@ -361,7 +365,7 @@ export class LockFiles {
   #look(path) {
     const fs = this.#fs;
     try {
-      const fd = fs.openSync(path, 'r');
+      const fd = fs.openSync(path, constants.O_RDONLY | CAREFUL);
       try {
         const { ino, mtimeMs } = fs.fstatSync(fd, { bigint: true });
         const buffer = Buffer.alloc(1024);
@@ -373,9 +377,9 @@ export class LockFiles {
       }
     } catch (error) {
       if (error.code === 'ENOENT') return null;
-      if (error.code !== 'EACCES' && error.code !== 'EPERM') throw error;
+      if (!UNREADABLE.has(error.code)) throw error;
     }
-    const stat = fs.statSync(path, { bigint: true, throwIfNoEntry: false });
+    const stat = fs.lstatSync(path, { bigint: true, throwIfNoEntry: false });
     return stat ? { owner: null, ino: stat.ino, time: Number(stat.mtimeMs), marked: true } : null;
   }
 
@@ -471,7 +475,7 @@ export class LockFiles {
    */
   #mark(path) {
     this.#quietly(() => {
-      const fd = this.#fs.openSync(path, constants.O_WRONLY | constants.O_APPEND);
+      const fd = this.#fs.openSync(path, constants.O_WRONLY | constants.O_APPEND | CAREFUL);
       this.#quietly(() => this.#fs.writeSync(fd, '\n'));
       this.#fs.closeSync(fd);
     });

@@ -20,8 +20,9 @@ const PENDING_LOCK = 4;
 const EXCLUSIVE_LOCK = 8;
 const WAL_LOCK = 16;
 
-/** The kernel fills at most a page of 4096 bytes at once; a line has less than half of that. */
-const SURELY_LAST = 2048;
+/** The kernel gives whole lines, as many as fit into a page. A line has less than half of one. */
+const PAGE = 4096;
+const SURELY_LAST = PAGE / 2;
 
 const LINE = /^\d+: (?:POSIX|OFDLCK) +\S+ +(READ|WRITE) +(-?\d+) ([0-9a-f]+):([0-9a-f]+):(\d+) (\d+) (\d+|EOF)$/gm;
 
@@ -99,9 +100,7 @@ export class ProcLocks {
     }
     let length = 0;
     for (;;) {
-      if (length === this.#buffer.length) {
-        this.#buffer = Buffer.concat([this.#buffer, Buffer.alloc(length)]);
-      }
+      if (this.#buffer.length - length < PAGE) this.#buffer = Buffer.concat([this.#buffer, Buffer.alloc(length)]);
       const n = fs.readSync(this.#fd, this.#buffer, length, this.#buffer.length - length, length);
       length += n;
       if (n < SURELY_LAST) return this.#buffer.subarray(0, length);

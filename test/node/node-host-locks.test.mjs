@@ -1,5 +1,6 @@
 /** The VFS "node": several processes, threads and modules on one file (C56). */
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -354,7 +355,7 @@ test('a lock file that may not be read is judged by its time', (t) => {
     fs: {
       ...fs,
       openSync(/** @type {string} */ name, /** @type {any} */ flags, /** @type {any} */ mode) {
-        if (flags === 'r') throw Object.assign(new Error(), { code: 'EACCES' });
+        if (flags !== 'wx') throw Object.assign(new Error(), { code: 'EACCES' });
         return fs.openSync(name, flags, mode);
       },
     },
@@ -364,6 +365,78 @@ test('a lock file that may not be read is judged by its time', (t) => {
   fs.utimesSync(`${file}-lock`, 0, 0);
   assert.equal(denied.take(handle), true);
   denied.close(handle);
+});
+
+test('a lock path that is a link, a pipe or a directory is nobody to follow, wait for or write to', (t) => {
+  const file = filled(t);
+  const target = `${file}-target`;
+  fs.writeFileSync(target, 'precious');
+  const plant = [
+    () => fs.symlinkSync(target, `${file}-lock`),
+    () => fs.mkdirSync(`${file}-lock`),
+    () => spawnSync('mkfifo', [`${file}-lock`]),
+  ];
+  for (const make of plant) {
+    make();
+    assert.equal(tryExec(file, 'DELETE FROM t WHERE id = 1'), capi.SQLITE_BUSY);
+    assert.ok(fs.lstatSync(`${file}-lock`));
+    fs.rmSync(`${file}-lock`, { recursive: true });
+  }
+  assert.equal(fs.readFileSync(target, 'latin1'), 'precious');
+});
+
+test('with /proc hidden (hidepid), a process of another user counts as alive', (t) => {
+  const file = filled(t);
+  fs.writeFileSync(`${file}-lock`, line({ pid: 999, tid: 999 }));
+  const signal = (/** @type {string} */ code) => ({
+    platform: 'linux',
+    process: {
+      pid: process.pid,
+      kill() {
+        if (code) throw Object.assign(new Error(), { code });
+      },
+    },
+    fs: {
+      ...fs,
+      readFileSync(/** @type {string} */ name, /** @type {any} */ encoding) {
+        if (name.startsWith('/proc/999/')) throw Object.assign(new Error(), { code: 'ENOENT' });
+        return fs.readFileSync(name, encoding);
+      },
+    },
+  });
+  const other = strangers(signal('EPERM'));
+  assert.equal(other.take(other.open(file)), false);
+  const gone = strangers(signal('ESRCH'));
+  const handle = gone.open(file);
+  assert.equal(gone.take(handle), linux);
+  if (linux) gone.close(handle);
+});
+
+test('without /proc, a process that exists is alive as long as its lease, one that does not is dead', (t) => {
+  const file = filled(t);
+  const first = strangers({ platform: 'darwin' });
+  const handle = first.open(file);
+  assert.equal(first.take(handle), true);
+  const text = fs.readFileSync(`${file}-lock`, 'latin1');
+  assert.match(text, new RegExp(`^sqlite3mc-lock 1 ${process.pid} 0 \\d+ darwin-host:\\S+ [0-9a-f]{16}\\n$`));
+  first.close(handle);
+
+  fs.writeFileSync(`${file}-lock`, text);
+  const second = strangers({ platform: 'darwin', sleep() {} });
+  const again = second.open(file);
+  assert.equal(second.take(again), false);
+  const dead = strangers({
+    platform: 'darwin',
+    process: {
+      pid: 1,
+      kill() {
+        throw Object.assign(new Error(), { code: 'ESRCH' });
+      },
+    },
+  });
+  const third = dead.open(file);
+  assert.equal(dead.take(third), true);
+  dead.close(third);
 });
 
 test('on a full disk the lock is held by an empty file', async (t) => {

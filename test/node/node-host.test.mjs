@@ -735,6 +735,27 @@ test('a database never becomes standard input, output or error', () => {
   assert.deepEqual(table, ['/dev/null', '/dev/null', '/dev/null', '/test.db']);
 });
 
+test('paths and temporary files as on Windows', () => {
+  /** @type {string[]} */
+  const log = [];
+  const host = createNodeHost({
+    platform: 'win32',
+    path: path.win32,
+    fs: {
+      lstatSync: /** @type {any} */ (() => undefined),
+      openSync: (name) => (log.push(`open ${name}`), 7),
+      closeSync: (fd) => void log.push(`close ${fd}`),
+      unlinkSync: (name) => void log.push(`unlink ${name}`),
+    },
+  });
+  assert.deepEqual(host.fullPath('/C:/data/../a b.db'), { path: 'C:\\a b.db', links: false });
+  assert.deepEqual(host.fullPath('C:\\data\\x.db'), { path: 'C:\\data\\x.db', links: false });
+  assert.equal(host.syncDirectory('C:\\data\\x.db'), 0);
+  const fd = host.open('C:\\t', 1 | 2 | 4 | 8, null);
+  assert.equal(host.close(fd), 0);
+  assert.deepEqual(log, ['open C:\\t', 'close 7', 'unlink C:\\t']);
+});
+
 /** @param {string} code */
 function systemError(code) {
   return Object.assign(new Error(`${code}: made by a test`), { code });
