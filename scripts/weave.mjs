@@ -41,22 +41,22 @@ const STRIDE = 16;
  * @returns {Statement[][]} steps
  */
 function quarterRound([a, b, c, d], copy) {
-    /** @type {(name: string, value: string) => Statement[]} */
-    const set = (name, value) => [{ text: `${name} = ${value};`, pin: `V_PIN(${name});` }];
-    /** @type {(rotated: string, n: number) => Statement[][]} */
-    const half = (rotated, n) => [
-        set(a, `V_ADD(${a}, ${b})`),
-        set(d, `V_XOR(${d}, ${a})`),
-        set(d, rotated),
-        set(c, `V_ADD(${c}, ${d})`),
-        set(b, `V_XOR(${b}, ${c})`),
-        [
-            { text: `V ${copy}_${n} = V_ROTL_HIGH(${b}, ${n});` },
-            ...set(b, `V_ROTL_LOW(${b}, ${n})`),
-            ...set(b, `V_ROTL_JOIN(${b}, ${copy}_${n}, ${n})`),
-        ],
-    ];
-    return [...half(`V_ROTL16(${d}, masks)`, 12), ...half(`V_ROTL8(${d}, masks)`, 7)];
+  /** @type {(name: string, value: string) => Statement[]} */
+  const set = (name, value) => [{ text: `${name} = ${value};`, pin: `V_PIN(${name});` }];
+  /** @type {(rotated: string, n: number) => Statement[][]} */
+  const half = (rotated, n) => [
+    set(a, `V_ADD(${a}, ${b})`),
+    set(d, `V_XOR(${d}, ${a})`),
+    set(d, rotated),
+    set(c, `V_ADD(${c}, ${d})`),
+    set(b, `V_XOR(${b}, ${c})`),
+    [
+      { text: `V ${copy}_${n} = V_ROTL_HIGH(${b}, ${n});` },
+      ...set(b, `V_ROTL_LOW(${b}, ${n})`),
+      ...set(b, `V_ROTL_JOIN(${b}, ${copy}_${n}, ${n})`),
+    ],
+  ];
+  return [...half(`V_ROTL16(${d}, masks)`, 12), ...half(`V_ROTL8(${d}, masks)`, 7)];
 }
 
 /**
@@ -66,23 +66,23 @@ function quarterRound([a, b, c, d], copy) {
  * @param {0 | 1} diagonal
  */
 function round(group, diagonal) {
-    const quarters = [0, 1, 2, 3].map((i) => {
-        const words = [0, 1, 2, 3].map((row) => `${group}${4 * row + ((i + row * diagonal) % 4)}`);
-        return quarterRound(words, `${group}${diagonal ? 'd' : 'c'}${i}`);
-    });
-    return quarters[0].flatMap((_, step) => quarters.map((quarter) => quarter[step]));
+  const quarters = [0, 1, 2, 3].map((i) => {
+    const words = [0, 1, 2, 3].map((row) => `${group}${4 * row + ((i + row * diagonal) % 4)}`);
+    return quarterRound(words, `${group}${diagonal ? 'd' : 'c'}${i}`);
+  });
+  return quarters[0].flatMap((_, step) => quarters.map((quarter) => quarter[step]));
 }
 
 /** A double round of both groups: x is blocks 0 to 3, y is blocks 4 to 7. */
 function doubleRound() {
-    return /** @type {const} */ ([0, 1]).flatMap((diagonal) => {
-        const x = round('x', diagonal);
-        const y = round('y', diagonal);
-        /** @type {Statement[]} */
-        const out = [];
-        for (let i = 0; i < x.length; i += STRIDE) out.push(...x.slice(i, i + STRIDE).flat(), ...y.slice(i, i + STRIDE).flat());
-        return out;
-    });
+  return /** @type {const} */ ([0, 1]).flatMap((diagonal) => {
+    const x = round('x', diagonal);
+    const y = round('y', diagonal);
+    /** @type {Statement[]} */
+    const out = [];
+    for (let i = 0; i < x.length; i += STRIDE) out.push(...x.slice(i, i + STRIDE).flat(), ...y.slice(i, i + STRIDE).flat());
+    return out;
+  });
 }
 
 /**
@@ -93,38 +93,38 @@ function doubleRound() {
  * @returns {Statement[]}
  */
 function poly1305Block(i) {
-    /** @type {(name: string, value: string) => Statement} */
-    const let64 = (name, value) => ({ text: `uint64_t ${name} = ${value};`, pin: `PIN(${name});` });
-    /** @type {(name: string, op: string, value: string) => Statement} */
-    const set = (name, op, value) => ({ text: `${name} ${op} ${value};`, pin: `PIN(${name});` });
-    const [d0, d1, d2, d3] = [0, 1, 2, 3].map((k) => `d${k}_${i}`);
+  /** @type {(name: string, value: string) => Statement} */
+  const let64 = (name, value) => ({ text: `uint64_t ${name} = ${value};`, pin: `PIN(${name});` });
+  /** @type {(name: string, op: string, value: string) => Statement} */
+  const set = (name, op, value) => ({ text: `${name} ${op} ${value};`, pin: `PIN(${name});` });
+  const [d0, d1, d2, d3] = [0, 1, 2, 3].map((k) => `d${k}_${i}`);
 
-    // t * r for the four limbs, then what the bit above the block adds.
-    /** @type {(d: string, factors: string[], constants: string[]) => Statement[]} */
-    const sum = (d, factors, constants) => [
-        ...factors.flatMap((r, k) =>
-            k === 0
-                ? [let64(d, `t0_${i} * ${r}`)]
-                : [let64(`${d}_${k}`, `t${k}_${i} * ${r}`), set(d, '+=', `${d}_${k}`)],
-        ),
-        ...constants.map((s) => set(d, '+=', s)),
-    ];
-    return [
-        ...[0, 1, 2, 3].map((k) => let64(`t${k}_${i}`, `h${k} + LOAD32(m + ${16 * i + 4 * k})`)),
-        ...sum(d2, ['r2', 'r1', 'r0', 's3'], ['s2']),
-        ...sum(d3, ['r3', 'r2', 'r1', 'r0'], ['s3', 'r0_top']),
-        set(d3, '+=', `${d2} >> 32`),
-        ...sum(d0, ['r0', 's3', 's2', 's1'], []),
-        ...sum(d1, ['r1', 'r0', 's3', 's2'], ['s1']),
-        set(d1, '+=', `${d0} >> 32`),
-        let64(`c_${i}`, `(${d3} >> 34) * 5`),
-        set('h0', '=', `(uint32_t)${d0}`),
-        set('h0', '+=', `c_${i}`),
-        set('h1', '=', `(uint32_t)${d1}`),
-        set('h2', '=', `(uint32_t)${d2}`),
-        set('h2', '+=', `${d1} >> 32`),
-        set('h3', '=', `${d3} & 0x3ffffffff`),
-    ];
+  // t * r for the four limbs, then what the bit above the block adds.
+  /** @type {(d: string, factors: string[], constants: string[]) => Statement[]} */
+  const sum = (d, factors, constants) => [
+    ...factors.flatMap((r, k) =>
+      k === 0
+        ? [let64(d, `t0_${i} * ${r}`)]
+        : [let64(`${d}_${k}`, `t${k}_${i} * ${r}`), set(d, '+=', `${d}_${k}`)],
+    ),
+    ...constants.map((s) => set(d, '+=', s)),
+  ];
+  return [
+    ...[0, 1, 2, 3].map((k) => let64(`t${k}_${i}`, `h${k} + LOAD32(m + ${16 * i + 4 * k})`)),
+    ...sum(d2, ['r2', 'r1', 'r0', 's3'], ['s2']),
+    ...sum(d3, ['r3', 'r2', 'r1', 'r0'], ['s3', 'r0_top']),
+    set(d3, '+=', `${d2} >> 32`),
+    ...sum(d0, ['r0', 's3', 's2', 's1'], []),
+    ...sum(d1, ['r1', 'r0', 's3', 's2'], ['s1']),
+    set(d1, '+=', `${d0} >> 32`),
+    let64(`c_${i}`, `(${d3} >> 34) * 5`),
+    set('h0', '=', `(uint32_t)${d0}`),
+    set('h0', '+=', `c_${i}`),
+    set('h1', '=', `(uint32_t)${d1}`),
+    set('h2', '=', `(uint32_t)${d2}`),
+    set('h2', '+=', `${d1} >> 32`),
+    set('h3', '=', `${d3} & 0x3ffffffff`),
+  ];
 }
 
 /**
@@ -134,13 +134,13 @@ function poly1305Block(i) {
  * @param {Statement[]} b
  */
 function weave(a, b) {
-    const out = [];
-    for (let i = 0, j = 0; i < a.length || j < b.length;) {
-        // Of the two next statements, which has its middle first when both programs are one long?
-        if ((2 * i + 1) * b.length <= (2 * j + 1) * a.length) out.push(a[i++]);
-        else out.push(b[j++]);
-    }
-    return out;
+  const out = [];
+  for (let i = 0, j = 0; i < a.length || j < b.length;) {
+    // Of the two next statements, which has its middle first when both programs are one long?
+    if ((2 * i + 1) * b.length <= (2 * j + 1) * a.length) out.push(a[i++]);
+    else out.push(b[j++]);
+  }
+  return out;
 }
 
 /** @param {Statement[]} statements */
@@ -152,33 +152,33 @@ const lines = (statements) => statements.map(({ text, pin }) => `        ${text}
  * @param {string} loop
  */
 function group(loop) {
-    const words = Array.from({ length: 16 }, (_, i) => i);
-    const inputY = (/** @type {number} */ i) => (i === 12 ? 's->counter_y' : `s->word[${i}]`);
-    const rows = (/** @type {string} */ name, /** @type {number} */ offset) =>
-        [0, 4, 8, 12].map((i) => {
-            const four = [0, 1, 2, 3].map((k) => `${name}${i + k}`).join(', ');
-            return `    xor_words(out + ${offset + 4 * i}, ${four});`;
-        });
-    return [
-        ...words.map((i) => `    V x${i} = s->word[${i}], y${i} = ${inputY(i)};`),
-        '    const v_masks masks = v_rotation_masks();',
-        loop,
-        '    PIN(s); /* the input is loaded again, not kept */',
-        ...words.map((i) => `    x${i} = V_ADD(x${i}, s->word[${i}]), y${i} = V_ADD(y${i}, ${inputY(i)});`),
-        ...rows('x', 0),
-        ...rows('y', 256),
-    ].join('\n');
+  const words = Array.from({ length: 16 }, (_, i) => i);
+  const inputY = (/** @type {number} */ i) => (i === 12 ? 's->counter_y' : `s->word[${i}]`);
+  const rows = (/** @type {string} */ name, /** @type {number} */ offset) =>
+    [0, 4, 8, 12].map((i) => {
+      const four = [0, 1, 2, 3].map((k) => `${name}${i + k}`).join(', ');
+      return `    xor_words(out + ${offset + 4 * i}, ${four});`;
+    });
+  return [
+    ...words.map((i) => `    V x${i} = s->word[${i}], y${i} = ${inputY(i)};`),
+    '    const v_masks masks = v_rotation_masks();',
+    loop,
+    '    PIN(s); /* the input is loaded again, not kept */',
+    ...words.map((i) => `    x${i} = V_ADD(x${i}, s->word[${i}]), y${i} = V_ADD(y${i}, ${inputY(i)});`),
+    ...rows('x', 0),
+    ...rows('y', 256),
+  ].join('\n');
 }
 
 /** The whole header. */
 export function wovenHeader() {
-    const limbs = ['h0', 'h1', 'h2', 'h3'];
-    const constants = ['r0', 'r1', 'r2', 'r3', 's1', 's2', 's3', 'r0_top'];
-    const blocks = Array.from({ length: BLOCKS_A_TURN }, (_, i) => poly1305Block(i)).flat();
-    const chacha20 = `    for (int i = 0; i < 10; i++) {
+  const limbs = ['h0', 'h1', 'h2', 'h3'];
+  const constants = ['r0', 'r1', 'r2', 'r3', 's1', 's2', 's3', 'r0_top'];
+  const blocks = Array.from({ length: BLOCKS_A_TURN }, (_, i) => poly1305Block(i)).flat();
+  const chacha20 = `    for (int i = 0; i < 10; i++) {
 ${lines(doubleRound())}
     }`;
-    const both = `    uint64_t ${limbs.map((h) => `${h} = p->${h}`).join(', ')};
+  const both = `    uint64_t ${limbs.map((h) => `${h} = p->${h}`).join(', ')};
     const uint64_t ${constants.map((r) => `${r} = p->${r}`).join(', ')};
     for (int i = 0; i < 10; i++, m += ${16 * BLOCKS_A_TURN}) {
 ${lines(weave(doubleRound(), blocks))}
@@ -186,7 +186,7 @@ ${lines(weave(doubleRound(), blocks))}
     ${limbs.map((h) => `p->${h} = ${h};`).join(' ')}
     for (size_t i = WOVEN_BLOCKS; i < n; i++, m += 16) poly1305_limbs_block(p, m, 1);`;
 
-    return `/* Written by scripts/weave.mjs: change that file, not this one. */
+  return `/* Written by scripts/weave.mjs: change that file, not this one. */
 
 /* ChaCha20 of a group: out[0..512) ^= key stream. x are blocks 0 to 3, y blocks 4 to 7. */
 static inline void woven_chacha20(const stream_state *s, uint8_t *out) {
@@ -203,11 +203,11 @@ ${group(both)}
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-    const out = process.argv[2];
-    if (!out) {
-        console.error('usage: node scripts/weave.mjs OUT.h');
-        process.exit(2);
-    }
-    mkdirSync(dirname(out), { recursive: true });
-    writeFileSync(out, wovenHeader());
+  const out = process.argv[2];
+  if (!out) {
+    console.error('usage: node scripts/weave.mjs OUT.h');
+    process.exit(2);
+  }
+  mkdirSync(dirname(out), { recursive: true });
+  writeFileSync(out, wovenHeader());
 }

@@ -15,7 +15,7 @@
 static const chacha20_poly1305_impl *const compiled[] = {
 #if defined(__wasm_simd128__)
     &chacha20_poly1305_simd128,
-#elif defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
+#elif defined(__x86_64__) || defined(_M_X64)
     &chacha20_poly1305_ssse3,
 #elif defined(__aarch64__) && !defined(__AARCH64EB__)
     &chacha20_poly1305_neon,

@@ -1,0 +1,94 @@
+#!/usr/bin/env node
+/**
+ * Writes the known answers of test/vectors/ as a C header for cryptotest: node scripts/vectors.mjs OUT.h
+ *
+ * Only algorithms that exist in wasm/crypto/ are taken: a new primitive adds a line to TABLES. The worked page
+ * examples name a page of a fixture; its bytes are taken from test/fixtures/.
+ */
+import fs from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const read = (/** @type {string} */ name) => fs.readFileSync(path.join(ROOT, 'test', name));
+
+/** @typedef {Record<string, string | number>} Vector */
+
+/**
+ * Algorithm -> C type and its fields, in the order of the struct in native/cryptotest.h. Byte strings stay
+ * hex: C limits the length of a literal, not what is made of it.
+ * @type {Record<string, { type: string, fields: string[] }>}
+ */
+const TABLES = {
+  chacha20: { type: 'stream_vector', fields: ['key', 'nonce', 'counter', 'pt', 'ct'] },
+  poly1305: { type: 'mac_vector', fields: ['key', 'msg', 'tag'] },
+  'chacha20-poly1305': { type: 'aead_vector', fields: ['key', 'nonce', 'aad', 'pt', 'ct', 'tag'] },
+  sha256: { type: 'hash_vector', fields: ['msg', 'digest'] },
+  'hmac-sha256': { type: 'mac_vector', fields: ['key', 'msg', 'tag'] },
+  'pbkdf2-hmac-sha256': { type: 'kdf_vector', fields: ['password', 'salt', 'iterations', 'dk'] },
+};
+
+/** @type {{ vectors: Vector[] }} */
+const general = JSON.parse(read('vectors/vectors.json').toString());
+/** @type {{ vectors: Vector[] }} */
+const rfc = JSON.parse(read('vectors/rfc.json').toString());
+const examples = JSON.parse(read('vectors/page-examples.json').toString());
+
+/** The key derivations of whole files are vectors of PBKDF2. */
+const ITERATIONS = { normal: 64007, legacy: 12345 };
+/** @type {Vector[]} */
+const kdf = examples.kdf
+  .filter((/** @type {any} */ e) => e.cipher === 'chacha20')
+  .map((/** @type {any} */ e) => ({
+    alg: 'pbkdf2-hmac-sha256',
+    id: `chacha20 ${JSON.stringify(e.params)}`,
+    password: Buffer.from(e.password).toString('hex'),
+    salt: e.salt,
+    iterations: e.params.kdf_iter ?? (e.params.legacy ? ITERATIONS.legacy : ITERATIONS.normal),
+    dk: e.key,
+  }));
+
+const name = (/** @type {Vector} */ v) => String(v.alg).replace(/ \(RFC 8439 AEAD\)$/, '');
+const all = [...general.vectors, ...rfc.vectors, ...kdf];
+
+/** @param {string | number} value */
+const literal = (value) => (typeof value === 'number' ? `${value}u` : JSON.stringify(value));
+
+const tables = Object.entries(TABLES).map(([alg, { type, fields }]) => {
+  const rows = all
+    .filter((v) => name(v) === alg)
+    .map((v) => `    {${[v.id, ...fields.map((field) => v[field])].map(literal).join(', ')}},`);
+  return `static const ${type} ${alg.replace(/-/g, '_')}_vectors[] = {\n${rows.join('\n')}\n};\n`;
+});
+
+const pages = examples.pages
+  .filter((/** @type {any} */ e) => e.cipher === 'chacha20')
+  .map((/** @type {any} */ e) => {
+    const file = read(`fixtures/${e.file}`);
+    const page = file.subarray((e.page - 1) * e.page_size, e.page * e.page_size);
+    // The fixture must be the file that the example was taken from.
+    if (!page.toString('hex').startsWith(e.stored_first48)) throw new Error(`${e.file} is not the file of page-examples.json`);
+    const row = [
+      JSON.stringify(`${e.file} page ${e.page}`), `${e.page}u`, `${e.page_size}u`, `${e.encrypted_from_offset}u`,
+      ...[e.key, e.nonce].map(literal), `${e.counter}u`,
+      ...[e.otk, e.tag, e.plain_first48, e.plain_last16_of_usable, e.plain_usable_sha256].map(literal),
+    ];
+    const bytes = [...page].join(',').replace(/(.{1,118}),/g, '$1,\n     ');
+    return `    {${row.join(', ')},\n     {${bytes}}},`;
+  });
+
+const header = `/* Written by scripts/vectors.mjs from test/vectors/: change those files, not this one. */
+
+${tables.join('\n')}
+static const page_example page_examples[] = {
+${pages.join('\n')}
+};
+`;
+
+const out = process.argv[2];
+if (!out) {
+  console.error('usage: node scripts/vectors.mjs OUT.h');
+  process.exit(2);
+}
+fs.mkdirSync(path.dirname(out), { recursive: true });
+fs.writeFileSync(out, header);
