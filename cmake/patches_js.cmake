@@ -27,7 +27,8 @@ sqlite_patch("UTF-16 databases in WebAssembly"
     [==[
 ]==])
 
-# The codec reads and writes a WAL frame, or a journal record, in one call: a few bytes more than a page.
+# SQLite reads a WAL frame in one call when it recovers a WAL or makes checksums again: 24 bytes more than a
+# page, where the shared buffer has room for the largest page and no more.
 sqlite_patch("opfs: room for the largest page and its frame header in the shared buffer"
     FILE ext/wasm/api/opfs-common-shared.c-pp.js
     [==[state.fileBufferSize = 1024 * 64;]==]

@@ -92,6 +92,8 @@ for (const kind of ['opfs', 'opfs-wl', 'opfs-sahpool']) {
               );
               // More pages than the cache has: they go to the file before the end of the transaction.
               db.exec(`BEGIN; UPDATE t SET b=CAST('x' || a AS BLOB) || zeroblob(${pageSize}); ROLLBACK`);
+              // The same pages twice in one transaction: in WAL mode, frames are written again in place.
+              db.exec(`BEGIN; UPDATE t SET b=zeroblob(${pageSize}); UPDATE t SET b=zeroblob(${pageSize / 8}); COMMIT`);
               db.exec(`UPDATE t SET b='row ' || a || hex(zeroblob(${pageSize / 2})) WHERE a%2`);
               if (mode === 'wal') db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
               db.exec("UPDATE t SET b='end' WHERE a=20");
@@ -208,6 +210,49 @@ for (const kind of ['opfs', 'opfs-wl', 'opfs-sahpool']) {
         MARKER,
       );
       expect(after).toEqual({ journal: true, texts: [], none: NOTADB, wrong: NOTADB, same: true, right: [before, 'ok'] });
+    });
+
+    test('C25 a worker that is killed leaves a WAL whose committed rows are there, with pages of 4096 and 65536 bytes', async ({ page }) => {
+      for (const pageSize of [4096, 65536]) {
+        const writer = await startWorker(page);
+        await writer.run(
+          async ({ open }, kind, key, pageSize) => {
+            const db = await open(kind, { filename: `/wal-${pageSize}.db`, key });
+            db.exec(`PRAGMA page_size=${pageSize}; PRAGMA locking_mode=exclusive; PRAGMA journal_mode=wal; CREATE TABLE t(a)`);
+            db.exec("INSERT INTO t VALUES('committed'); PRAGMA cache_size=2; BEGIN; INSERT INTO t VALUES('lost')");
+            db.exec(`INSERT INTO t SELECT zeroblob(${pageSize * 10})`);
+          },
+          kind,
+          KEY,
+          pageSize,
+        );
+        await writer.terminate();
+        const reader = await startWorker(page);
+        const result = await reader.run(
+          async ({ open, codeOf, textsInStorage }, kind, key, other, pageSize) => {
+            const read = async (key) => {
+              const db = await open(kind, { filename: `/wal-${pageSize}.db`, key });
+              try {
+                db.exec('PRAGMA locking_mode=exclusive');
+                return [db.selectValues('SELECT a FROM t'), db.selectValue('PRAGMA integrity_check')];
+              } finally {
+                db.close();
+              }
+            };
+            const wrong = await codeOf(() => read(other));
+            const texts = await textsInStorage(['committed', 'lost']);
+            const right = await read(key);
+            return { wrong, texts, right, again: await read(key) };
+          },
+          kind,
+          KEY,
+          OTHER,
+          pageSize,
+        );
+        await reader.terminate();
+        const rows = [['committed'], 'ok'];
+        expect(result, `${pageSize}`).toEqual({ wrong: NOTADB, texts: [], right: rows, again: rows });
+      }
     });
 
     test('C51 C64 databases are imported and exported, encrypted ones byte for byte', async ({ page }) => {
