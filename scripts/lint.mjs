@@ -7,20 +7,26 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { fileURLToPath } from 'node:url';
-import { BUILD, Failure, JOBS, ROOT, output, run, runMain, step } from './lib.mjs';
+import { BUILD, Failure, JOBS, ROOT, run, runMain, step } from './lib.mjs';
 
-/** @param {string} pattern @returns {string[]} files of the repository, new ones included */
-function files(pattern) {
-  const text = output('git', ['ls-files', '--cached', '--others', '--exclude-standard', pattern], { cwd: ROOT }) ?? '';
-  return text.split('\n').filter((file) => file && fs.existsSync(path.join(ROOT, file)));
+const C_DIRECTORIES = ['bench', 'native', 'test', 'wasm'];
+
+/** @param {string} extension @returns {string[]} our C files, relative to ROOT */
+function cFiles(extension) {
+  return C_DIRECTORIES.flatMap((directory) =>
+    fs
+      .readdirSync(path.join(ROOT, directory), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith(extension))
+      .map((name) => path.join(directory, name))
+      .sort(),
+  );
 }
 
-const cFiles = () => [...files('*.c'), ...files('*.h')];
 const bin = (/** @type {string} */ name) => path.join(ROOT, 'node_modules', '.bin', name);
 
 /** @param {boolean} fix */
 function clangFormat(fix) {
-  return run('clang-format', [...(fix ? ['-i'] : ['--dry-run', '-Werror']), ...cFiles()]);
+  return run('clang-format', [...(fix ? ['-i'] : ['--dry-run', '-Werror']), ...cFiles('.c'), ...cFiles('.h')]);
 }
 
 /**
@@ -42,7 +48,7 @@ function tidyCommands() {
     .filter((flag) => /^-[IDUWf]|^-isystem|^-std|^\/.*\/gen$/.test(flag) && !flag.startsWith('-Werror'))
     .map((flag) => flag.replaceAll('\\"', '"'));
   const commands = [];
-  for (const file of files('*.c')) {
+  for (const file of cFiles('.c')) {
     if (unitFiles.has(file) && !file.endsWith('wasm/sqlite3mc.c')) commands.push([file, '-p', directory]);
     else if (file.startsWith('wasm/codec/') && flags) {
       // Functions that the other files define are declared and not defined here.
