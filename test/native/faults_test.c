@@ -18,12 +18,12 @@ typedef struct Work {
     int hot;       /* begin with a hot journal or WAL */
 } Work;
 
-#define SPILLS                                                                                                         \
+#define SPILLS \
     "BEGIN; UPDATE t SET name = 'x'; DELETE FROM t WHERE id > 20; UPDATE t SET name = 'row-' || id || '-a'; COMMIT"
 
 static const Work works[] = {
     {"read", "DELETE", "SELECT sum(length(data)) FROM t", ROWS, 0},
-    {"insert", "DELETE", 
+    {"insert", "DELETE",
      "INSERT INTO t SELECT id + 40, 'row-' || (id + 40) || '-a',"
      " CAST((id + 40) || substr(CAST(data AS TEXT), 1 + length(id)) AS BLOB) FROM t",
      2 * ROWS, 0},
@@ -103,7 +103,8 @@ static void everyCallFails(const Scheme *s, SpyFault fault, int ops, int files, 
             CHECK_MSG(spyLeaks() == 0, "plaintext in %s", spyLeakPlace());
             db = dbOpenKeyed(file, s, s->key);
             int before = probe(db, ROWS), after = probe(db, w->rowsAfter);
-            CHECK_MSG(before == SQLITE_OK || after == SQLITE_OK, "reopened: %d, %d (%s)", before, after, sqlite3_errmsg(db));
+            CHECK_MSG(before == SQLITE_OK || after == SQLITE_OK, "reopened: %d, %d (%s)", before, after,
+                      sqlite3_errmsg(db));
             if (rc == SQLITE_OK && !kills) {
                 CHECK_MSG(after == SQLITE_OK, "success, but the change is not there");
             }

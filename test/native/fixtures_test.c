@@ -109,14 +109,14 @@ static Entry entryOf(sqlite3_stmt *row) {
 }
 
 /* The damaged entries have the rows and the seed of the entry that they were made from. */
-#define ENTRIES                                                                                                        \
-    "SELECT e.entry->>'$.name', e.entry->>'$.file', e.entry->>'$.cipher', e.entry->>'$.expect',"                       \
-    " coalesce(e.entry->>'$.rows', s.entry->>'$.rows'), coalesce(e.entry->>'$.seed', s.entry->>'$.seed'),"             \
-    " e.entry->>'$.page_size', e.entry->>'$.expect.user_version', e.entry->>'$.damaged' IS NOT NULL,"                  \
-    " e.entry->>'$.sidecars' IS NOT NULL, e.entry,"                                                                    \
-    " CASE WHEN e.entry->>'$.observed_in_reference.table.ok' THEN 'ok'"                                                \
-    "      ELSE e.entry->>'$.observed_in_reference.table.code' END,"                                                   \
-    " e.entry->>'$.observed_in_reference.table.wrong_rows'"                                                            \
+#define ENTRIES                                                                                            \
+    "SELECT e.entry->>'$.name', e.entry->>'$.file', e.entry->>'$.cipher', e.entry->>'$.expect',"           \
+    " coalesce(e.entry->>'$.rows', s.entry->>'$.rows'), coalesce(e.entry->>'$.seed', s.entry->>'$.seed')," \
+    " e.entry->>'$.page_size', e.entry->>'$.expect.user_version', e.entry->>'$.damaged' IS NOT NULL,"      \
+    " e.entry->>'$.sidecars' IS NOT NULL, e.entry,"                                                        \
+    " CASE WHEN e.entry->>'$.observed_in_reference.table.ok' THEN 'ok'"                                    \
+    "      ELSE e.entry->>'$.observed_in_reference.table.code' END,"                                       \
+    " e.entry->>'$.observed_in_reference.table.wrong_rows'"                                                \
     " FROM e LEFT JOIN e AS s ON s.entry->>'$.name' = e.entry->>'$.derived_from' "
 
 /* Copy the database and its sidecars into the temporary directory. */
@@ -149,8 +149,8 @@ static void checkAllRows(const Entry *e, const char *copy) {
     sqlite3 *db = openEntry(e, copy, 0, &rc);
     CHECK_OK(db, rc);
     Reading r = readRows(db, e->seed);
-    CHECK_MSG(r.rc == SQLITE_DONE && r.right == e->rows && r.wrong == 0, "%d right and %d wrong rows of %d, then %d (%s)",
-              r.right, r.wrong, e->rows, r.rc, r.message);
+    CHECK_MSG(r.rc == SQLITE_DONE && r.right == e->rows && r.wrong == 0,
+              "%d right and %d wrong rows of %d, then %d (%s)", r.right, r.wrong, e->rows, r.rc, r.message);
     CHECK_TEXT(dbText(db, "PRAGMA integrity_check"), "ok");
     CHECK_INT(dbInt(db, "PRAGMA user_version"), e->userVersion);
     CHECK_INT(dbInt(db, "PRAGMA page_size"), e->pageSize);
@@ -173,8 +173,8 @@ static void checkDamaged(const Entry *e, const char *copy) {
     }
     int all = r.rc == SQLITE_DONE && r.right == e->rows && r.wrong == 0;
     if (strstr(e->expect, "rejecting is also acceptable")) {
-        CHECK_MSG(all || (r.rc == SQLITE_NOTADB && r.right == 0 && r.wrong == 0), "%d right, %d wrong, %d (%s)", r.right,
-                  r.wrong, r.rc, r.message);
+        CHECK_MSG(all || (r.rc == SQLITE_NOTADB && r.right == 0 && r.wrong == 0), "%d right, %d wrong, %d (%s)",
+                  r.right, r.wrong, r.rc, r.message);
     } else if (!strncmp(e->expect, "no detection required", 21)) {
         CHECK_MSG(r.rc == SQLITE_DONE && r.wrong <= e->wrongRows, "%d right, %d wrong, %d (%s)", r.right, r.wrong, r.rc,
                   r.message);
@@ -254,7 +254,8 @@ static void goodFilesAreWritten(void) {
 /* Open with `key` (0: none), read, write, checkpoint, close: the error, and not one byte changed. */
 static void visit(const Entry *e, const char *copy, const char *key) {
     int rc;
-    uint64_t main = fileHash(copy), journal = fileHash(textf("%s-journal", copy)), wal = fileHash(textf("%s-wal", copy));
+    uint64_t main = fileHash(copy), journal = fileHash(textf("%s-journal", copy)),
+             wal = fileHash(textf("%s-wal", copy));
     sqlite3 *db = key ? openEntry(e, copy, key, &rc) : dbOpen(copy);
     CHECK_INT(dbExec(db, "SELECT * FROM t"), SQLITE_NOTADB);
     CHECK_INT(dbExec(db, "SELECT * FROM sqlite_schema"), SQLITE_NOTADB);

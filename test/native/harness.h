@@ -42,8 +42,10 @@ typedef struct Test {
     void (*runScheme)(const Scheme *scheme); /* run once for every scheme that the library knows */
 } Test;
 
-#define TEST(name, function) {name, function, 0}
-#define TEST_SCHEME(name, function) {name, 0, function}
+#define TEST(name, function) \
+    { name, function, 0 }
+#define TEST_SCHEME(name, function) \
+    { name, 0, function }
 
 int testMain(int argc, char **argv, const Test *tests, size_t count);
 

@@ -204,8 +204,24 @@ static sqlite3 *openBy(int way, const char *file, const char *key, int n) {
 
 static void sameKeyInEverySpelling(void) {
     static const char *const keys[] = {
-        "123465", "0x12", "1e3", "with ' quote", "with \" double", "semi;colon", "\xF0\x9F\x94\x91 emoji", "trailing ",
-        " leading", "-1", "null", "x'12'", "raw:", "raw:xyz", "k&e=y%41+#?", "\n\t\\n", "PRAGMA key='x'; --", "%s%n",
+        "123465",
+        "0x12",
+        "1e3",
+        "with ' quote",
+        "with \" double",
+        "semi;colon",
+        "\xF0\x9F\x94\x91 emoji",
+        "trailing ",
+        " leading",
+        "-1",
+        "null",
+        "x'12'",
+        "raw:",
+        "raw:xyz",
+        "k&e=y%41+#?",
+        "\n\t\\n",
+        "PRAGMA key='x'; --",
+        "%s%n",
         /* raw forms with one digit too few, or one that is none: passwords */
         "raw:54686973206973206d792076657279207365637265742070617373776f72643",
         "raw:54686973206973206d792076657279207365637265742070617373776f7264zz",
@@ -338,7 +354,8 @@ static void saltOfRawKey(void) {
 }
 
 static void malformedRawKeys(void) {
-    static const char *const keys[] = {"raw:hex:", "raw:hex:12", ("raw:hex:" R32 "0"), "raw:bin:12345", ("raw:hex:zz" R32)};
+    static const char *const keys[] = {"raw:hex:", "raw:hex:12", ("raw:hex:" R32 "0"), "raw:bin:12345",
+                                       ("raw:hex:zz" R32)};
     for (int i = 0; i < 5; i++) {
         testContext("%s", keys[i]);
         const char *file = path(textf("%d.db", i));
@@ -472,7 +489,8 @@ static void twoConnectionsOneNewFile(const Scheme *s) {
 }
 
 static const Test tests[] = {
-    TEST_SCHEME("C01 a wrong key is NOTADB every time, then the right key works on the same connection", wrongThenRight),
+    TEST_SCHEME("C01 a wrong key is NOTADB every time, then the right key works on the same connection",
+                wrongThenRight),
     TEST_SCHEME("C02 another key on a used connection reads and writes nothing", otherKeyOnUsedConnection),
     TEST_SCHEME("C02 a key inside a transaction or beside a statement is refused", keyInTransactionIsRefused),
     TEST_SCHEME("a key inside a transaction of a plain file is refused, COMMIT is safe", keyInTransactionOfPlainFile),

@@ -45,7 +45,8 @@ static const char *const work[] = {
     "VACUUM",
     "PRAGMA wal_checkpoint(PASSIVE); UPDATE u SET v = v; PRAGMA wal_checkpoint(TRUNCATE)",
     "PRAGMA user_version=5; ANALYZE; REINDEX",
-    "ALTER TABLE u ADD COLUMN c DEFAULT '" MARKER "'; ALTER TABLE u RENAME TO " "plaintext_marker_table",
+    "ALTER TABLE u ADD COLUMN c DEFAULT '" MARKER "'; ALTER TABLE u RENAME TO "
+    "plaintext_marker_table",
     "DROP TABLE plaintext_marker_table",
 };
 
@@ -125,7 +126,8 @@ static void attachedAndCopied(const Scheme *s) {
     rowsCreate(db);
     rowsInsert(db, 1, ROWS, REPEAT, "a");
     dbMust(db, "ATTACH %Q AS b", path("b.db")); /* inherits the key */
-    dbMust(db, "CREATE TABLE b.t AS SELECT * FROM t; BEGIN; UPDATE t SET name = 'x'; UPDATE b.t SET name = 'y'; COMMIT");
+    dbMust(db,
+           "CREATE TABLE b.t AS SELECT * FROM t; BEGIN; UPDATE t SET name = 'x'; UPDATE b.t SET name = 'y'; COMMIT");
     checkNoLeak("attached");
     dbMust(db, "VACUUM b; VACUUM INTO %Q", path("c.db"));
     checkNoLeak("VACUUM INTO");

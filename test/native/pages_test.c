@@ -104,7 +104,8 @@ static void oneBitFlipped(const Scheme *s) {
     const char *good = makeFile("good.db", s, "PRAGMA page_size=1024"), *file = path("a.db");
     int pages = (int)(fileSize(good) / 1024);
     for (int page = 1; page <= pages; page++) {
-        static const int places[] = {0, 7, 15, 16, 17, 20, 23, 24, 25, 40, 99, 100, 511, 940, 991, 992, 999, 1007, 1008, 1023};
+        static const int places[] = {0,  7,   15,  16,  17,  20,  23,  24,   25,   40,
+                                     99, 100, 511, 940, 991, 992, 999, 1007, 1008, 1023};
         for (int i = 0; i < 20; i++) {
             int offset = places[i];
             if (page == 1 && offset < 24 && strcmp(s->name, "chacha20") != 0) {
@@ -167,7 +168,8 @@ static void damagedPageWithoutCheck(const Scheme *s) {
     }
     const char *file = makeFile("a.db", s, "PRAGMA page_size=1024");
     sqlite3 *db = dbOpenKeyed(file, s, s->key);
-    sqlite3_int64 leaf = dbInt(db, "SELECT max(pageno) FROM dbstat WHERE name = 't' AND pagetype = 'leaf' AND ncell > 1");
+    sqlite3_int64 leaf =
+        dbInt(db, "SELECT max(pageno) FROM dbstat WHERE name = 't' AND pagetype = 'leaf' AND ncell > 1");
     int cells = (int)dbInt(db, "SELECT ncell FROM dbstat WHERE name = 't' AND pageno = %lld", leaf);
     dbClose(db);
     fileFlip(file, (leaf - 1) * 1024 + 900, 0x40);
@@ -393,8 +395,10 @@ static void devicesThatPromiseMuch(const Scheme *s) {
             dbMust(db, "PRAGMA cache_size=5");
             rowsCreate(db);
             rowsInsert(db, 1, ROWS, REPEAT, "a");
-            dbMust(db, "INSERT INTO t VALUES(1000, 'x', zeroblob(50000)); UPDATE t SET data = zeroblob(60000) WHERE id = 1000;"
-                       "DELETE FROM t WHERE id = 1000");
+            dbMust(
+                db,
+                "INSERT INTO t VALUES(1000, 'x', zeroblob(50000)); UPDATE t SET data = zeroblob(60000) WHERE id = 1000;"
+                "DELETE FROM t WHERE id = 1000");
             dbMust(db, "BEGIN; UPDATE t SET data = zeroblob(9000); ROLLBACK");
             dbMust(db, "UPDATE t SET name = name WHERE id = 3");
             sqlite3_blob *blob = 0;
@@ -414,7 +418,8 @@ static void devicesThatPromiseMuch(const Scheme *s) {
 static void dbpageTable(const Scheme *s) {
     const char *file = makeFile("a.db", s, "PRAGMA page_size=1024");
     sqlite3 *db = dbOpenKeyed(file, s, s->key);
-    CHECK_TEXT(dbText(db, "SELECT CAST(substr(data, 1, 15) AS TEXT) FROM sqlite_dbpage WHERE pgno = 1"), "SQLite format 3");
+    CHECK_TEXT(dbText(db, "SELECT CAST(substr(data, 1, 15) AS TEXT) FROM sqlite_dbpage WHERE pgno = 1"),
+               "SQLite format 3");
     dbMust(db, "UPDATE sqlite_dbpage SET data = data WHERE pgno > 1");
     CHECK_ROWS(db, ROWS, REPEAT, "a");
     dbClose(db);

@@ -21,8 +21,9 @@ static void visitInVain(const char *file, const Scheme *s, const char *key, cons
     uint64_t before = filesHash(file);
     sqlite3 *db = dbOpenKeyed(file, key ? s : 0, key);
     static const char *const tries[] = {
-        "SELECT * FROM t", "SELECT * FROM sqlite_schema", "CREATE TABLE u(x)", "DELETE FROM t",
-        "PRAGMA user_version=7", "BEGIN IMMEDIATE", "VACUUM",
+        "SELECT * FROM t", "SELECT * FROM sqlite_schema", "CREATE TABLE u(x)",
+        "DELETE FROM t",   "PRAGMA user_version=7",       "BEGIN IMMEDIATE",
+        "VACUUM",
     };
     for (size_t i = 0; i < sizeof tries / sizeof tries[0]; i++) {
         int rc = dbExec(db, "%s", tries[i]);

@@ -146,9 +146,16 @@ static void rekeyAgainAndAgain(const Scheme *s) {
 
 static void everyPageSizeAndShape(const Scheme *s) {
     static const char *const shapes[] = {
-        "PRAGMA page_size=512", "PRAGMA page_size=1024", "PRAGMA page_size=2048", "PRAGMA page_size=8192",
-        "PRAGMA page_size=65536", "PRAGMA auto_vacuum=FULL", "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA page_size=1024",
-        "PRAGMA encoding='UTF-16le'", "PRAGMA secure_delete=1", "PRAGMA user_version=42; PRAGMA application_id=7",
+        "PRAGMA page_size=512",
+        "PRAGMA page_size=1024",
+        "PRAGMA page_size=2048",
+        "PRAGMA page_size=8192",
+        "PRAGMA page_size=65536",
+        "PRAGMA auto_vacuum=FULL",
+        "PRAGMA auto_vacuum=INCREMENTAL; PRAGMA page_size=1024",
+        "PRAGMA encoding='UTF-16le'",
+        "PRAGMA secure_delete=1",
+        "PRAGMA user_version=42; PRAGMA application_id=7",
     };
     for (size_t i = 0; i < sizeof shapes / sizeof shapes[0]; i++) {
         testContext("%s", shapes[i]);

@@ -221,7 +221,8 @@ static void plaintextHeaders(void) {
         CHECK(isPlain(file));
         CHECK_INT(opensWith(file, salted), SQLITE_OK);
         CHECK_INT(opensWith(file, textf("%s PRAGMA key='k'", setup)), SQLITE_NOTADB);
-        CHECK_INT(opensWith(file, textf("%s PRAGMA cipher_salt='" OTHER_SALT "'; PRAGMA key='k'", setup)), SQLITE_NOTADB);
+        CHECK_INT(opensWith(file, textf("%s PRAGMA cipher_salt='" OTHER_SALT "'; PRAGMA key='k'", setup)),
+                  SQLITE_NOTADB);
         CHECK_INT(opensWith(file, "PRAGMA kdf_iter=1; PRAGMA cipher_salt='" SALT "'; PRAGMA key='k'"), SQLITE_NOTADB);
         CHECK(opensWith(file, "") != SQLITE_OK); /* it looks like a plain file with damaged content */
         /* the header is authenticated all the same */
@@ -262,11 +263,13 @@ static void legacyFiles(void) {
         CHECK_INT(opensWith(file, setup), SQLITE_OK);
         CHECK_INT(opensWith(file, "PRAGMA key='k'"), SQLITE_NOTADB);
         CHECK_INT(opensWith(file, textf("PRAGMA kdf_iter=5; %s", setup)), SQLITE_OK); /* the count is fixed */
-        CHECK_INT(opensWith(file, textf("PRAGMA legacy=1; PRAGMA legacy_page_size=%d; PRAGMA key='k'", sizes[(i + 1) % 8])),
-                  SQLITE_NOTADB);
-        CHECK_INT(opensWith(file, textf("PRAGMA legacy=1; PRAGMA page_size=%d; PRAGMA legacy_page_size=0; PRAGMA key='k'",
-                                        sizes[i])),
-                  SQLITE_OK);
+        CHECK_INT(
+            opensWith(file, textf("PRAGMA legacy=1; PRAGMA legacy_page_size=%d; PRAGMA key='k'", sizes[(i + 1) % 8])),
+            SQLITE_NOTADB);
+        CHECK_INT(
+            opensWith(file, textf("PRAGMA legacy=1; PRAGMA page_size=%d; PRAGMA legacy_page_size=0; PRAGMA key='k'",
+                                  sizes[i])),
+            SQLITE_OK);
     }
 }
 
@@ -282,8 +285,9 @@ static void uriOfMain(void) {
     CHECK_INT(opensWith(file, "PRAGMA kdf_iter=3; PRAGMA key='k ''\"'"), SQLITE_OK);
     CHECK_INT(opensWith(file, "PRAGMA kdf_iter=4; PRAGMA key='k ''\"'"), SQLITE_NOTADB);
 
-    static const char *const right[] = {"kdf_iter=3&textkey=k%20%27%22", "kdf_iter=3&hexkey=6b202722", "kdf_iter=3&key=k%20'%22",
-                                        "kdf_iter=3&hexkey=6b202722&key=wrong", "kdf_iter=3&hexkey=&key=k%20'%22"};
+    static const char *const right[] = {"kdf_iter=3&textkey=k%20%27%22", "kdf_iter=3&hexkey=6b202722",
+                                        "kdf_iter=3&key=k%20'%22", "kdf_iter=3&hexkey=6b202722&key=wrong",
+                                        "kdf_iter=3&hexkey=&key=k%20'%22"};
     for (int i = 0; i < 5; i++) {
         testContext("%s", right[i]);
         db = dbOpen(uri(file, right[i]));
@@ -329,9 +333,18 @@ static void uriWithSaltLegacyAndHeader(void) {
 }
 
 static const char *const badUris[] = {
-    "cipher=nosuch&key=k", "cipher=nosuch", "kdf_iter=0&key=k", "kdf_iter=x&key=k", "kdf_iter=99999999999&key=k",
-    "legacy=2&key=k", "legacy_page_size=1000&key=k", "plaintext_header_size=101&key=k", "hexkey=abc", "hexkey=0g",
-    "cipher_salt=12&key=k", "key=raw:hex:12",
+    "cipher=nosuch&key=k",
+    "cipher=nosuch",
+    "kdf_iter=0&key=k",
+    "kdf_iter=x&key=k",
+    "kdf_iter=99999999999&key=k",
+    "legacy=2&key=k",
+    "legacy_page_size=1000&key=k",
+    "plaintext_header_size=101&key=k",
+    "hexkey=abc",
+    "hexkey=0g",
+    "cipher_salt=12&key=k",
+    "key=raw:hex:12",
 };
 
 enum { BAD_URIS = sizeof badUris / sizeof badUris[0] };
@@ -341,8 +354,8 @@ static void badUriFailsTheOpen(void) {
         testContext("%s", badUris[i]);
         const char *file = path(textf("%d.db", i));
         sqlite3 *db = 0;
-        CHECK_INT(sqlite3_open_v2(uri(file, badUris[i]), &db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI,
-                                  shimVfs()),
+        CHECK_INT(sqlite3_open_v2(uri(file, badUris[i]), &db,
+                                  SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI, shimVfs()),
                   SQLITE_ERROR);
         if (CHECK(db != 0)) {
             CHECK_MSG(strlen(sqlite3_errmsg(db)) > 12 && !strstr(sqlite3_errmsg(db), "logic error"), "message: %s",

@@ -24,7 +24,7 @@ enum {
     SPY_DELETE = 32,
     SPY_SIZE = 64,
     SPY_FETCH = 128,
-    SPY_CREATE = 256,   /* an open that made the file */
+    SPY_CREATE = 256, /* an open that made the file */
     SPY_ACCESS = 512,
     SPY_LOCK = 1024,
     SPY_MUTATING = SPY_WRITE | SPY_SYNC | SPY_TRUNCATE | SPY_DELETE | SPY_CREATE,

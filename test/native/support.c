@@ -333,10 +333,10 @@ void rowsInsert(sqlite3 *db, int from, int to, int repeat, const char *tag) {
 }
 
 static const char *rowsState(sqlite3 *db, int count, int repeat, const char *tag) {
-    char *sql = sqlite3_mprintf(
-        "SELECT count(*) || ' rows ' || min(id) || '..' || max(id) || ', wrong ' || "
-        "sum(name IS NOT " NAME_OF("id") " OR data IS NOT " DATA_OF("id") ") FROM t NOT INDEXED",
-        tag, tag, repeat);
+    char *sql =
+        sqlite3_mprintf("SELECT count(*) || ' rows ' || min(id) || '..' || max(id) || ', wrong ' || "
+                        "sum(name IS NOT " NAME_OF("id") " OR data IS NOT " DATA_OF("id") ") FROM t NOT INDEXED",
+                        tag, tag, repeat);
     const char *state = firstText(db, sql);
     sqlite3_free(sql);
     if (!strcmp(state, textf("%d rows 1..%d, wrong 0", count, count))) {
