@@ -187,6 +187,7 @@ export class LockFiles {
    */
   rest(handle) {
     const lock = this.#locks[handle];
+    this.#forgive(lock);
     if (lock.fd < 0) return;
     const now = performance.now();
     lock.restingSince = now;
@@ -203,7 +204,7 @@ export class LockFiles {
   close(handle) {
     const lock = this.#locks[handle];
     delete this.#locks[handle];
-    if (lock.lost) this.#lost--;
+    this.#forgive(lock);
     this.#abandon(lock);
   }
 
@@ -287,13 +288,8 @@ export class LockFiles {
     const fs = this.#fs;
     const like = fs.statSync(lock.database, { throwIfNoEntry: false });
     const mode = like ? like.mode & 0o666 : 0o644;
-    let fd;
-    try {
-      fd = fs.openSync(lock.path, 'wx', mode);
-    } catch (error) {
-      if (error.code === 'EEXIST') return false;
-      throw error;
-    }
+    const fd = this.#createFile(lock.path, mode);
+    if (fd === null) return false;
     try {
       const made = fs.fstatSync(fd, { bigint: true });
       lock.ino = made.ino;
@@ -314,12 +310,38 @@ export class LockFiles {
   }
 
   /**
+   * @param {string} path
+   * @param {number} mode
+   */
+  #createFile(path, mode) {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        return this.#fs.openSync(path, 'wx', mode);
+      } catch (error) {
+        if (error.code === 'EEXIST') return null;
+        // Windows says so for a moment when a file of this name is being deleted.
+        if (error.code !== 'EPERM' || this.#platform !== 'win32' || attempt === 5) throw error;
+        this.#sleep(2);
+      }
+    }
+  }
+
+  /**
    * Where this fails, as on a full disk, the file stays empty: then only its time tells that its owner lives.
    * @param {number} fd
    */
   #write(fd) {
     const { pid, tid, start, space, token } = this.#identity();
     return this.#fs.writeSync(fd, `${MAGIC} 1 ${pid} ${tid} ${start} ${space} ${token}\n`, 0);
+  }
+
+  /**
+   * No connection builds any more on what it knew when the lock was lost.
+   * @param {Lock} lock
+   */
+  #forgive(lock) {
+    if (lock.lost) this.#lost--;
+    lock.lost = false;
   }
 
   /**
