@@ -16,11 +16,13 @@ static int mcPragma(sqlite3*, int, const char*, char**);
 static int mcAttach(sqlite3*, sqlite3_value*, char**);
 static int mcBackupCheck(sqlite3*, Btree*, sqlite3*, Btree*);
 static int mcVacuumReserve(Btree*, int);
+static int mcInheritFrom(sqlite3*, int);
+static int mcIsEncrypted(struct Pager*);
 static int mcKeepsPageSize(Btree*);
 static int mcJournalMayPlayBack(struct Pager*);
 static int mcMayBeTorn(struct Pager*, i64, u32);
 static void mcPlaybackStarts(struct Pager*);
-static int mcWalMayCheckpoint(struct Wal*);
+static int mcWalMayCheckpoint(struct Wal*, int);
 static void mcExpectPage(sqlite3_file*, Pgno);
 static const void *mcSealFrame(struct Wal*, Pgno, const void*, const void**, int*);
 static sqlite3_vfs *mcFindVfs(const char*);
@@ -82,7 +84,7 @@ sqlite_patch("end a journal at a record that was not written in full, as a wrong
 sqlite_patch("checkpoint a WAL only under its own key" [==[
         rc = walCheckpoint(pWal, db, eMode2, xBusy2, pBusyArg, sync_flags,zBuf);
 ]==] [==[
-        rc = mcWalMayCheckpoint(pWal);
+        rc = mcWalMayCheckpoint(pWal, nBuf);
         if( rc==SQLITE_OK ){
           rc = walCheckpoint(pWal, db, eMode2, xBusy2, pBusyArg, sync_flags,zBuf);
         }
@@ -135,6 +137,25 @@ sqlite_patch("refuse a backup between databases that cannot take each other's pa
      || mcBackupCheck(pDestDb, pDest, pSrcDb, p->pSrc)!=SQLITE_OK
 ]==])
 
+sqlite_patch("look at the databases of a backup again when it begins" [==[
+    if( p->bDestLocked==0 && rc==SQLITE_OK
+     && setDestPgsz(pDest, p->pSrc)==SQLITE_NOMEM
+]==] [==[
+    if( p->bDestLocked==0 && rc==SQLITE_OK && p->pDestDb ){
+      rc = mcBackupCheck(p->pDestDb, pDest, p->pSrcDb, p->pSrc);
+    }
+    if( p->bDestLocked==0 && rc==SQLITE_OK
+     && setDestPgsz(pDest, p->pSrc)==SQLITE_NOMEM
+]==])
+
+sqlite_patch("write every page of an encrypted database: a hole would not open" [==[
+  if( !pPager->tempFile && (pPg->flags&PGHDR_DIRTY) && pPager->nSavepoint==0 ){
+]==] [==[
+  if( !pPager->tempFile && (pPg->flags&PGHDR_DIRTY) && pPager->nSavepoint==0
+   && !mcIsEncrypted(pPager)
+  ){
+]==])
+
 sqlite_patch("give an attached database its key" [==[
   sqlite3_free_filename( zPath );
 ]==] [==[
@@ -153,6 +174,16 @@ sqlite_patch("answer the PRAGMAs of the codec" [==[
   rc = mcPragma(db, iDb, zDb, aFcntl);
   if( rc==SQLITE_NOTFOUND ){
     rc = sqlite3_file_control(db, zDb, SQLITE_FCNTL_PRAGMA, (void*)aFcntl);
+  }
+]==])
+
+sqlite_patch("give the target of VACUUM INTO the key of its source" [==[
+  rc = execSqlF(db, pzErrMsg, "ATTACH %Q AS %s", zOut, zDbVacuum);
+]==] [==[
+  rc = mcInheritFrom(db, iDb);
+  if( rc==SQLITE_OK ){
+    rc = execSqlF(db, pzErrMsg, "ATTACH %Q AS %s", zOut, zDbVacuum);
+    mcInheritFrom(db, 0);
   }
 ]==])
 

@@ -24,8 +24,10 @@ static int mcUsable(sqlite3 *db, int iDb, int bRekey, Btree **ppBt, char **pzErr
 
 /* A key cannot change under a transaction, a running statement or a backup. */
 static int mcIdle(sqlite3 *db, Btree *pBt, const char *zWhat, char **pzErr) {
-    if (db->autoCommit && sqlite3BtreeTxnState(pBt) == SQLITE_TXN_NONE && !sqlite3BtreeIsInBackup(pBt))
+    if (db->autoCommit && db->nVdbeActive == 0 && sqlite3BtreeTxnState(pBt) == SQLITE_TXN_NONE &&
+        !sqlite3BtreeIsInBackup(pBt)) {
         return SQLITE_OK;
+    }
     *pzErr = sqlite3_mprintf("%s is not possible inside a transaction, beside a running statement or during a backup.",
                              zWhat);
     return SQLITE_ERROR;
@@ -42,35 +44,42 @@ static int mcSetGeometry(Btree *pBt, int nPage, int nReserve) {
     return rc;
 }
 
-/* Learn the geometry anew, from the file or from what the key asks of a new file. */
-static int learnGeometry(Btree *pBt, const McKey *pKey) {
-    sqlite3_file *pReal = mcMainFile(sqlite3BtreePager(pBt))->pReal;
-    int bHidden = 0;
-    int nPage = pKey ? mcKeyPageSize(pKey, &bHidden) : 0;
-    int nReserve = pKey ? mcKeyReserved(pKey) : 0;
+/* The page size (0: as it is) and the reserved bytes that a key (0: plaintext) goes with: what the file
+** says if it says something possible, else what the key asks of a new file. */
+static int geometryFor(McFile *pMain, const McKey *pKey, int *pnPage, int *pnReserve) {
     u8 aHead[100];
-    int rc = pReal->pMethods->xRead(pReal, aHead, sizeof(aHead), 0);
+    int bHidden = 0;
+    int rc = pMain->pReal->pMethods->xRead(pMain->pReal, aHead, sizeof(aHead), 0);
+    *pnPage = pKey ? mcKeyPageSize(pKey, &bHidden) : 0;
+    *pnReserve = pKey ? mcKeyReserved(pKey) : 0;
     if (rc == SQLITE_OK && !bHidden) {
         int n = (aHead[16] << 8) | (aHead[17] << 16);
-        if (n >= 512 && n <= SQLITE_MAX_PAGE_SIZE && (n & (n - 1)) == 0 && aHead[20] >= nReserve &&
-            n - aHead[20] >= 480) {
-            nPage = n;
-            nReserve = aHead[20];
+        int nReserve = aHead[20];
+        if (n >= 512 && n <= SQLITE_MAX_PAGE_SIZE && (n & (n - 1)) == 0 && nReserve >= *pnReserve &&
+            n - nReserve >= 480) {
+            *pnPage = n;
+            *pnReserve = nReserve;
         }
     }
-    if (rc != SQLITE_OK && rc != SQLITE_IOERR_SHORT_READ) return rc;
-    return mcSetGeometry(pBt, nPage, nReserve);
+    return rc == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : rc;
 }
 
 /* Put a key (0: plaintext) in force in place of the present one, which is wiped. Takes pKey over if
-** it succeeds. The B-tree must be idle. */
+** it succeeds, else nothing has changed. The B-tree must be idle. */
 static int mcInstallKey(Btree *pBt, McKey *pKey) {
     Pager *pPager = sqlite3BtreePager(pBt);
     McCodec *pOld = mcPagerCodec(pPager);
     McCodec *pNew = 0;
-    int rc = SQLITE_OK;
-    if (pKey) rc = mcCodecNew(pPager, pKey, &pNew);
+    int nPage, nReserve;
+    int rc = geometryFor(mcMainFile(pPager), pKey, &nPage, &nReserve);
+    if (rc == SQLITE_OK && pKey) rc = mcCodecNew(pPager, pKey, &pNew);
     if (rc != SQLITE_OK) return rc;
+    rc = mcSetGeometry(pBt, nPage, nReserve);
+    if (rc != SQLITE_OK) {
+        if (pNew) pNew->pKey = 0; /* it stays the caller's */
+        mcCodecFree(pNew);
+        return rc;
+    }
     sqlite3BtreeEnter(pBt);
     if (pOld) {
         mcUnlink(pOld);
@@ -80,9 +89,6 @@ static int mcInstallKey(Btree *pBt, McKey *pKey) {
     pager_reset(pPager);
     if (pNew) sqlite3BtreeSecureDelete(pBt, 1);
     sqlite3BtreeLeave(pBt);
-    /* The key is in force whatever happens here; a geometry that could not be learned now is
-    ** learned from page 1. */
-    (void)learnGeometry(pBt, pKey);
     return SQLITE_OK;
 }
 
@@ -287,9 +293,16 @@ int mcConnectionSetup(sqlite3 *db) {
 
 /* ---- ATTACH */
 
+/* For VACUUM INTO: the file that is attached next takes the key of this database, not that of main. */
+static int mcInheritFrom(sqlite3 *db, int iDb) {
+    McSettings *pSet = mcSettings(db);
+    if (pSet) pSet->iInherit = iDb;
+    return pSet ? SQLITE_OK : SQLITE_NOMEM;
+}
+
 /* The key of the main database for a file attached without a key of its own. */
 static int inheritKey(sqlite3 *db, McKey **ppKey) {
-    Btree *pMain = db->aDb[0].pBt;
+    Btree *pMain = db->aDb[mcSettings(db)->iInherit].pBt;
     McCodec *pCodec = mcPagerCodec(sqlite3BtreePager(pMain));
     int rc = SQLITE_OK;
     *ppKey = 0;
@@ -306,26 +319,15 @@ static int inheritKey(sqlite3 *db, McKey **ppKey) {
     return rc;
 }
 
-/*
-** Called by ATTACH for the last database of the connection, which is open but not yet read. The key
-** is, in this order: the KEY clause, the URI, the key of main.
-*/
-static int mcAttach(sqlite3 *db, sqlite3_value *pArg, char **pzErr) {
-    int iDb = db->nDb - 1;
-    Btree *pBt = db->aDb[iDb].pBt;
-    Pager *pPager = sqlite3BtreePager(pBt);
-    const char *zFile = sqlite3BtreeGetFilename(pBt);
+/* The key of the attached database: that of the KEY clause, of the URI, or the inherited one. */
+static int keyOfAttached(sqlite3 *db, int iDb, sqlite3_value *pArg, char **pzErr) {
+    const char *zFile = sqlite3BtreeGetFilename(db->aDb[iDb].pBt);
     int eType = sqlite3_value_type(pArg);
+    Btree *pBt;
     McKey *pKey = 0;
     u8 *aKey = 0;
     int nKey = 0;
-    int rc;
-    if (eType == SQLITE_INTEGER || eType == SQLITE_FLOAT) {
-        *pzErr = sqlite3_mprintf("Invalid key value");
-        return SQLITE_ERROR;
-    }
-    if (pPager->memDb || pPager->memVfs || pPager->zFilename[0] == 0) return SQLITE_OK; /* nothing is stored */
-    rc = uriSettings(db, zFile, MC_TEMP, pzErr);
+    int rc = uriSettings(db, zFile, MC_TEMP, pzErr);
     if (rc != SQLITE_OK) return rc;
     if (eType == SQLITE_TEXT || eType == SQLITE_BLOB) {
         const void *p = eType == SQLITE_TEXT ? sqlite3_value_text(pArg) : sqlite3_value_blob(pArg);
@@ -344,5 +346,30 @@ static int mcAttach(sqlite3 *db, sqlite3_value *pArg, char **pzErr) {
         if (rc == SQLITE_OK) rc = mcInstallKey(pBt, pKey);
         if (rc != SQLITE_OK) mcKeyFree(pKey);
     }
+    return rc;
+}
+
+/* Called by ATTACH for the last database of the connection, which is open but not yet read. What its
+** URI sets holds for it alone. */
+static int mcAttach(sqlite3 *db, sqlite3_value *pArg, char **pzErr) {
+    int iDb = db->nDb - 1;
+    Pager *pPager = sqlite3BtreePager(db->aDb[iDb].pBt);
+    int eType = sqlite3_value_type(pArg);
+    McSettings *pSet = mcSettings(db);
+    u8 aSalt[MC_SALT_SIZE];
+    u8 bSalt;
+    int rc;
+    if (pSet == 0) return SQLITE_NOMEM;
+    if (eType == SQLITE_INTEGER || eType == SQLITE_FLOAT) {
+        *pzErr = sqlite3_mprintf("Invalid key value");
+        return SQLITE_ERROR;
+    }
+    if (pPager->memDb || pPager->memVfs || pPager->zFilename[0] == 0) return SQLITE_OK; /* nothing is stored */
+    memcpy(aSalt, pSet->aSalt, sizeof(aSalt));
+    bSalt = pSet->bSalt;
+    rc = keyOfAttached(db, iDb, pArg, pzErr);
+    memcpy(pSet->aSalt, aSalt, sizeof(aSalt));
+    pSet->bSalt = bSalt;
+    mcSettingsConsume(pSet);
     return rc;
 }

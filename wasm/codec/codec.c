@@ -75,19 +75,38 @@ static int mcOpenPage(McCodec *p, McKey *pKey, Pgno pgno, u8 *aPage, int nPage) 
     } else if (!pKey->bDerived) {
         rc = SQLITE_NOTADB;
     }
-    if (rc == SQLITE_OK &&
-        pKey->pScheme->xOpen(pKey->pState, pgno, aPage, (size_t)nPage, pKey->bHmacCheck) != MC_SCHEME_OK) {
-        rc = notOpened(pgno);
+    if (rc == SQLITE_OK) {
+        int eOpened = pKey->pScheme->xOpen(pKey->pState, pgno, aPage, (size_t)nPage, pKey->bHmacCheck);
+        if (eOpened == MC_SCHEME_BAD_PAGE) rc = notOpened(pgno);
+        if (pgno == 1) pKey->bUnverified = eOpened == MC_SCHEME_UNVERIFIED;
     }
     if (rc == SQLITE_OK && pgno == 1) {
         if (memcmp(aPage, mc_sqlite_magic, 16) != 0) {
             rc = SQLITE_NOTADB;
-        } else if (pKey->bHmacCheck) {
+        } else if (!pKey->bUnverified) {
             mcKeyForgetPassword(pKey);
         }
     }
     if (rc != SQLITE_OK) secure_zero(aPage, (size_t)nPage);
     return rc;
+}
+
+/*
+** Nonce and tag overwrite the end of the page: it must be reserved, by the pager and in the header of
+** the database. And what was opened under a key that is perhaps not the right one (hmac_check = 0) is
+** not written back under it.
+*/
+static int mayBeSealed(const McCodec *p, const McKey *pKey, Pgno pgno, const u8 *aPlain) {
+    int nNeed = mcKeyReserved(pKey);
+    if (pKey->bUnverified) {
+        sqlite3_log(SQLITE_IOERR_WRITE, "nothing is written while page 1 does not verify (hmac_check=0)");
+        return 0;
+    }
+    if ((pgno == 1 && aPlain[20] < nNeed) || (p->eRekey == MC_REKEY_NONE && p->pPager->nReserve < nNeed)) {
+        sqlite3_log(SQLITE_IOERR_WRITE, "no reserved bytes for nonce and tag");
+        return 0;
+    }
+    return 1;
 }
 
 /* Seal a page into the write buffer; *paOut is valid until the next call. All errors are I/O errors:
@@ -96,6 +115,7 @@ static int mcSealPage(McCodec *p, McKey *pKey, Pgno pgno, const void *aPlain, in
     u8 *aPage;
     int rc = mcCodecBuffers(p, nPage);
     *paOut = 0;
+    if (rc == SQLITE_OK && !mayBeSealed(p, pKey, pgno, aPlain)) rc = SQLITE_IOERR_WRITE;
     if (rc == SQLITE_OK) rc = mcKeyNewSalt(pKey);
     if (rc == SQLITE_NOMEM) rc = SQLITE_IOERR_NOMEM;
     if (rc != SQLITE_OK) return (rc & 0xff) == SQLITE_IOERR ? rc : SQLITE_IOERR_WRITE;

@@ -41,7 +41,8 @@ struct McSettings {
     McValue legacyWal;  /* 1: WAL frame checksums over plaintext */
     McValue *aParam[8]; /* per scheme id - 1: its parameters */
     u8 aSalt[MC_SALT_SIZE];
-    u8 bSalt; /* aSalt was set by cipher_salt */
+    u8 bSalt;     /* aSalt was set by cipher_salt */
+    int iInherit; /* database whose key an ATTACH without a key takes: main, or what VACUUM INTO reads */
 };
 
 #define MC_TEMP 1    /* set the next value only */
@@ -59,11 +60,12 @@ struct McKey {
     int aValue[MC_MAX_PARAM];
     u8 bHmacCheck;
     u8 bLegacyWal;
-    u8 bRaw;       /* the password is a raw key */
-    u8 bSaltInKey; /* the raw key has a salt, which aSalt holds until bSalt is set */
-    u8 bSaltGiven; /* aSalt was given from outside: the file's must be equal */
-    u8 bSalt;      /* aSalt is set */
-    u8 bDerived;   /* pState holds the key for aSalt */
+    u8 bRaw;        /* the password is a raw key */
+    u8 bSaltInKey;  /* the raw key has a salt, which aSalt holds until bSalt is set */
+    u8 bSaltGiven;  /* aSalt was given from outside: the file's must be equal */
+    u8 bSalt;       /* aSalt is set */
+    u8 bUnverified; /* page 1 was opened although its tag is wrong (hmac_check = 0) */
+    u8 bDerived;    /* pState holds the key for aSalt */
     u8 aSalt[MC_SALT_SIZE];
     u8 *aPassword; /* 0: wiped */
     int nPassword;
@@ -132,6 +134,7 @@ struct McFile {
 };
 
 static int mcIsOurFile(sqlite3_file *pFile);
+static int mcIsEncrypted(Pager *pPager);
 static void mcExpectPage(sqlite3_file *pDbFd, Pgno pgno);
 static McFile *mcMainFile(Pager *pPager);
 static McCodec *mcPagerCodec(Pager *pPager);
@@ -144,7 +147,7 @@ static int mcJournalMayPlayBack(Pager *pPager);
 static int mcMayBeTorn(Pager *pPager, i64 nJournal, u32 nLeft);
 static void mcMarkJournal(const McCodec *p, u8 *aHeader);
 static void mcPlaybackStarts(Pager *pPager);
-static int mcWalMayCheckpoint(Wal *pWal);
+static int mcWalMayCheckpoint(Wal *pWal, int nPage);
 static const void *mcSealFrame(Wal *pWal, Pgno pgno, const void *pPlain, const void **ppSummed, int *pRc);
 
 /* ---- attach.c */
@@ -162,6 +165,7 @@ static int mcKeySalt(Btree *pBt, const u8 **paSalt);
 
 static int mcRekey(sqlite3 *db, int iDb, const u8 *aKey, int nKey, char **pzErr);
 static int mcVacuumReserve(Btree *pBt, int nReserve);
+static int mcInheritFrom(sqlite3 *db, int iDb);
 static int mcKeepsPageSize(Btree *pBt);
 
 /* ---- backup.c */

@@ -258,7 +258,7 @@ static int findPage1Frame(Wal *pWal, u32 *piFrame) {
         WalHashLoc loc;
         int rc = walHashGet(pWal, iHash, &loc);
         if (rc != SQLITE_OK) return rc;
-        for (u32 i = MIN(mxFrame - loc.iZero, HASHTABLE_NPAGE); i > 0; i--) {
+        for (u32 i = MIN(mxFrame - loc.iZero, iHash ? HASHTABLE_NPAGE : HASHTABLE_NPAGE_ONE); i > 0; i--) {
             if (loc.aPgno[i - 1] == 1) {
                 *piFrame = loc.iZero + i;
                 return SQLITE_OK;
@@ -269,11 +269,18 @@ static int findPage1Frame(Wal *pWal, u32 *piFrame) {
 }
 
 /* Called under the checkpoint lock before the WAL is copied into the main file. */
-static int mcWalMayCheckpoint(Wal *pWal) {
+static int mcWalMayCheckpoint(Wal *pWal, int nPage) {
     McFile *pMain = (McFile *)pWal->pDbFd;
-    u32 iFrame;
+    i64 nWal;
+    u32 iFrame = 0;
     int rc;
-    if (!mcIsOurFile(pWal->pDbFd) || pWal->hdr.mxFrame == 0) return SQLITE_OK;
+    if (!mcIsOurFile(pWal->pDbFd)) return SQLITE_OK;
+    if (pWal->hdr.mxFrame == 0) {
+        /* Nothing to copy. But what SQLite cannot make out under this key is deleted next. */
+        rc = sqlite3OsFileSize(pWal->pWalFd, &nWal);
+        if (rc == SQLITE_OK && nWal > WAL_HDRSIZE) rc = verifyMain(pMain, nPage);
+        return rc;
+    }
     rc = findPage1Frame(pWal, &iFrame);
     if (rc != SQLITE_OK) return rc;
     if (iFrame) {

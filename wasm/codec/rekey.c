@@ -125,10 +125,37 @@ static int newKeyHolds(McCodec *p, Btree *pBt) {
     return bNew;
 }
 
+/* Overwrite what lies in the file behind the last page: a plain database may have left pages there, if
+** the file is kept longer than it needs to be (SQLITE_FCNTL_CHUNK_SIZE). */
+static int wipeTail(Btree *pBt) {
+    Pager *pPager = sqlite3BtreePager(pBt);
+    sqlite3_file *pReal = mcMainFile(pPager)->pReal;
+    int nPage = (int)pPager->pageSize;
+    u8 *aZero;
+    i64 nFile, iOff;
+    int rc = sqlite3BtreeBeginTrans(pBt, 2, 0);
+    if (rc != SQLITE_OK) return rc;
+    rc = pReal->pMethods->xFileSize(pReal, &nFile);
+    iOff = (i64)sqlite3BtreeLastPage(pBt) * nPage;
+    if (rc == SQLITE_OK && nFile > iOff) {
+        aZero = sqlite3_malloc(nPage);
+        if (aZero == 0) rc = SQLITE_NOMEM;
+        if (aZero) memset(aZero, 0, (size_t)nPage);
+        for (; rc == SQLITE_OK && iOff < nFile; iOff += nPage) {
+            rc = pReal->pMethods->xWrite(pReal, aZero, (int)MIN(nPage, nFile - iOff), iOff);
+        }
+        sqlite3_free(aZero);
+        if (rc == SQLITE_OK) rc = pReal->pMethods->xSync(pReal, SQLITE_SYNC_NORMAL);
+    }
+    sqlite3BtreeRollback(pBt, SQLITE_OK, 0);
+    return rc;
+}
+
 /* Do it, with the pager in a rollback journal mode. Takes pNew (0: to plaintext) over. */
 static int rekeyFile(sqlite3 *db, int iDb, Btree *pBt, McKey *pNew, int nReserve, int nNewReserve, char **pzErr) {
     Pager *pPager = sqlite3BtreePager(pBt);
     McCodec *p = mcPagerCodec(pPager);
+    int bWasPlain = p == 0;
     int bCommitting = 0;
     int bNew;
     int rc = SQLITE_OK;
@@ -161,6 +188,12 @@ static int rekeyFile(sqlite3 *db, int iDb, Btree *pBt, McKey *pNew, int nReserve
     bNew = rc == SQLITE_OK || (bCommitting && newKeyHolds(p, pBt));
     settle(p, pBt, bNew);
     if (rc != SQLITE_OK) pager_reset(pPager);
+    if (rc == SQLITE_OK && bWasPlain) {
+        rc = wipeTail(pBt);
+        if (rc != SQLITE_OK)
+            *pzErr =
+                sqlite3_mprintf("The database is encrypted, but plaintext behind its last page was not overwritten.");
+    }
     return rc;
 }
 
@@ -189,10 +222,15 @@ static int rekeyInRollbackMode(sqlite3 *db, int iDb, Btree *pBt, McKey *pNew, in
     int eMode = sqlite3PagerGetJournalMode(pPager);
     int bWal = eMode == PAGER_JOURNALMODE_WAL;
     u8 fullSync = pPager->fullSync;
+    int bPersistWal = -1;
     int bSet = 1;
     int rc = SQLITE_OK;
     if (bWal) {
+        int bOff = 0;
+        sqlite3OsFileControlHint(pPager->fd, SQLITE_FCNTL_PERSIST_WAL, &bPersistWal);
+        if (bPersistWal == 1) sqlite3OsFileControlHint(pPager->fd, SQLITE_FCNTL_PERSIST_WAL, &bOff);
         rc = setJournalMode(db, iDb, "delete", &bSet);
+        if (bPersistWal == 1) sqlite3OsFileControlHint(pPager->fd, SQLITE_FCNTL_PERSIST_WAL, &bPersistWal);
         if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED || (rc == SQLITE_OK && !bSet)) {
             *pzErr =
                 sqlite3_mprintf("Rekeying in WAL mode needs the database for itself: another connection has it open.");
@@ -237,10 +275,7 @@ static int mcRekey(sqlite3 *db, int iDb, const u8 *aKey, int nKey, char **pzErr)
     int nPage = 0, nReserve = 0, nNewReserve = 0;
     int rc = mcUsable(db, iDb, 1, &pBt, pzErr);
     if (rc == SQLITE_OK) rc = mcIdle(db, pBt, "Rekeying", pzErr);
-    if (rc == SQLITE_OK && db->nVdbeActive > 0) {
-        *pzErr = sqlite3_mprintf("Rekeying is not possible beside a running statement.");
-        rc = SQLITE_ERROR;
-    }
+    if (rc == SQLITE_OK) AtomicStore(&db->u1.isInterrupted, 0); /* as SQLite does when a statement begins */
     if (rc == SQLITE_OK && sqlite3PagerIsreadonly(sqlite3BtreePager(pBt))) rc = SQLITE_READONLY;
     if (rc == SQLITE_OK && nKey > 0) rc = mcKeyNew(db, aKey, nKey, &pNew, pzErr);
     if (rc != SQLITE_OK) return rc;

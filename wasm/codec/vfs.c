@@ -56,6 +56,11 @@ static McCodec *mcPagerCodec(Pager *pPager) {
     return pFile ? pFile->pCodec : 0;
 }
 
+static int mcIsEncrypted(Pager *pPager) {
+    McCodec *p = mcPagerCodec(pPager);
+    return p && p->pKey;
+}
+
 /* Give the codec (or 0) to the journal and the WAL of the pager if they are open. */
 static void linkSideFiles(Pager *pPager, McCodec *pCodec) {
     if (isOpen(pPager->jfd) && mcIsOurFile(pPager->jfd)) ((McFile *)pPager->jfd)->pCodec = pCodec;
@@ -342,6 +347,30 @@ static int readLegacyFrame(McFile *pFile, u8 *pOut, i64 iOff, int nPage) {
     return rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB ? SQLITE_OK : rc;
 }
 
+/*
+** Is the first frame of a WAL, as read for recovery, one with a checksum over plaintext, though nobody
+** said so? SQLite would take the WAL for empty and its rows would be gone.
+*/
+static int isLegacyWal(McFile *pFile, Wal *pWal, const u8 *aFrame) {
+    McCodec *p = pFile->pCodec;
+    int bNative = pWal->hdr.bigEndCksum == SQLITE_BIGENDIAN;
+    int nPage = (int)pWal->szPage;
+    u32 aHead[2], aSum[2];
+    u8 *aPage;
+    if (memcmp(&pWal->hdr.aSalt, aFrame + 8, 8) != 0 || sqlite3Get4byte(aFrame) == 0) return 0;
+    walChecksumBytes(bNative, (u8 *)aFrame, 8, pWal->hdr.aFrameCksum, aHead);
+    walChecksumBytes(bNative, (u8 *)aFrame + MC_FRAME_HEADER, nPage, aHead, aSum);
+    if (aSum[0] == sqlite3Get4byte(aFrame + 16) && aSum[1] == sqlite3Get4byte(aFrame + 20)) return 0;
+    if (!p->pKey->bDerived && deriveFromMain(pFile) != SQLITE_OK) return 0;
+    if (mcCodecBuffers(p, nPage) != SQLITE_OK) return 0;
+    aPage = mcReadBuffer(p);
+    memcpy(aPage, aFrame + MC_FRAME_HEADER, (size_t)nPage);
+    if (mcOpenPage(p, p->pKey, sqlite3Get4byte(aFrame), aPage, nPage) != SQLITE_OK) return 0;
+    mcClearReserved(p->pKey, aPage, nPage);
+    walChecksumBytes(bNative, aPage, nPage, aHead, aSum);
+    return aSum[0] == sqlite3Get4byte(aFrame + 16) && aSum[1] == sqlite3Get4byte(aFrame + 20);
+}
+
 static int readWal(McFile *pFile, void *pOut, int nOut, i64 iOff) {
     McCodec *p = pFile->pCodec;
     Wal *pWal = p->pPager->pWal;
@@ -351,6 +380,12 @@ static int readWal(McFile *pFile, void *pOut, int nOut, i64 iOff) {
         if (iInFrame == MC_FRAME_HEADER && nOut <= nPage) return readFramePage(pFile, pOut, nOut, iOff, nPage);
         if (iInFrame == 0 && nOut == nPage + MC_FRAME_HEADER && p->pKey->bLegacyWal) {
             return readLegacyFrame(pFile, pOut, iOff, nPage);
+        }
+        if (iOff == MC_WAL_HEADER && nOut == nPage + MC_FRAME_HEADER) {
+            int rc = pFile->pReal->pMethods->xRead(pFile->pReal, pOut, nOut, iOff);
+            if (rc != SQLITE_OK || !isLegacyWal(pFile, pWal, pOut)) return rc;
+            sqlite3_log(SQLITE_NOTADB, "the WAL has checksums over plaintext: set mc_legacy_wal=1");
+            return SQLITE_NOTADB;
         }
     }
     return pFile->pReal->pMethods->xRead(pFile->pReal, pOut, nOut, iOff);

@@ -123,7 +123,7 @@ static int open_page1(const State *s, uint8_t *page, size_t size, const uint8_t 
     }
     chacha20_xor(page + off, size - RESERVED - off, otk + 32, page + size - RESERVED, counter);
     if (s->plain == 0) memcpy(page, mc_sqlite_magic, sizeof(mc_sqlite_magic));
-    return MC_SCHEME_OK;
+    return good ? MC_SCHEME_OK : MC_SCHEME_UNVERIFIED;
 }
 
 static int open_page(const void *state, uint32_t pgno, uint8_t *page, size_t size, int check) {

@@ -19,6 +19,7 @@
 enum {
     MC_SCHEME_OK = 0,
     MC_SCHEME_BAD_PAGE,   /* the page does not verify: wrong key, wrong parameters or damage */
+    MC_SCHEME_UNVERIFIED, /* the page was opened although its tag is wrong, as asked */
     MC_SCHEME_NO_ENTROPY, /* no random bytes to be had; the page was not sealed */
     MC_SCHEME_NO_MEMORY
 };
@@ -74,8 +75,8 @@ struct McScheme {
     ** Plaintext page to stored page and back, in place. pgno from 1; nPage: page size in bytes. The
     ** scheme uses the last xReserved() bytes of the page; a file may reserve more, which count as data.
     ** xSeal takes its nonce from the generator.
-    ** xOpen: bCheck 0 ignores a wrong tag (rescue of damaged files). On MC_SCHEME_BAD_PAGE the
-    ** page is all zero.
+    ** xOpen: bCheck 0 opens a page although its tag is wrong (rescue of damaged files), which for page 1
+    ** is MC_SCHEME_UNVERIFIED. On MC_SCHEME_BAD_PAGE the page is all zero.
     */
     int (*xSeal)(const void *pState, uint32_t pgno, uint8_t *aPage, size_t nPage);
     int (*xOpen)(const void *pState, uint32_t pgno, uint8_t *aPage, size_t nPage, int bCheck);
