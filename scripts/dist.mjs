@@ -15,8 +15,18 @@ const MODULES = ['sqlite3mc', 'sqlite3mc-relaxed', 'sqlite3mc-nosimd'];
 // Which glue each module was linked with: <module>: sha256. Not published.
 const RECORD = path.join(DIST, '.glue.json');
 
-/** @param {string} file */
-const sha256 = (file) => createHash('sha256').update(fs.readFileSync(file)).digest('hex');
+/** @param {string | Buffer} content */
+const sha256 = (content) => createHash('sha256').update(content).digest('hex');
+
+/**
+ * The glue as it is published. Under Node it imports a module of Node's, which bundlers for browsers would
+ * look for; this form they leave alone.
+ * @param {string} file
+ */
+const readGlue = (file) =>
+  fs
+    .readFileSync(file, 'utf8')
+    .replace(/\bimport\("(?:node:)?module"\)/g, 'import(/* webpackIgnore: true */ /* @vite-ignore */ ["node", "module"].join(":"))');
 
 /** @returns {Record<string, string>} */
 function readRecord() {
@@ -40,9 +50,9 @@ function put(to, content) {
  */
 function install(out, name) {
   fs.mkdirSync(DIST, { recursive: true });
-  const glue = path.join(out, 'sqlite3mc.mjs');
+  const glue = readGlue(path.join(out, 'sqlite3mc.mjs'));
   put(path.join(DIST, `${name}.wasm`), fs.readFileSync(path.join(out, 'sqlite3mc.wasm')));
-  put(path.join(DIST, GLUE), fs.readFileSync(glue));
+  put(path.join(DIST, GLUE), glue);
   for (const file of fs.readdirSync(out)) {
     if (/^sqlite3-.*\.m?js$/.test(file)) put(path.join(DIST, file), fs.readFileSync(path.join(out, file)));
   }
@@ -54,7 +64,7 @@ function check() {
   // Node 20 validates relaxed SIMD only with this flag.
   if (process.version.startsWith('v20.')) v8.setFlagsFromString('--experimental-wasm-relaxed-simd');
   const problems = [];
-  const glue = fs.existsSync(path.join(DIST, GLUE)) ? sha256(path.join(DIST, GLUE)) : 'missing';
+  const glue = fs.existsSync(path.join(DIST, GLUE)) ? sha256(fs.readFileSync(path.join(DIST, GLUE))) : 'missing';
   const record = readRecord();
   /** @type {string | undefined} */
   let imports;
