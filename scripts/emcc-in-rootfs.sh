@@ -15,8 +15,8 @@ export ROOTFS EM_CACHE PATH
 
 namespace="unshare -m"
 [ "$(id -u)" = 0 ] || namespace="unshare -rm"
-$namespace true 2>/dev/null || {
-    echo "emcc: mount namespaces are not allowed here; install Emscripten 4 or newer and set EMCC=/path/to/emcc" >&2
+reason=$($namespace true 2>&1) || {
+    echo "emcc: no mount namespace to be had here ($reason); install Emscripten 4 or newer and set EMCC=/path/to/emcc" >&2
     exit 1
 }
 

@@ -248,7 +248,8 @@ async function setUpEmscripten() {
   if (mayInstall && (await makeRootfs())) {
     const version = emccVersion(EMSCRIPTEN.wrapper);
     if (version && newEnough(version)) return { emcc: EMSCRIPTEN.wrapper, version };
-    problems.push(`Emscripten in ${EMSCRIPTEN.rootfs} does not run; ${HOW_TO_GET_EMSCRIPTEN}`);
+    const { text } = await run(EMSCRIPTEN.wrapper, ['--version']);
+    problems.push(`Emscripten in ${EMSCRIPTEN.rootfs} does not run (${text.trim()}); ${HOW_TO_GET_EMSCRIPTEN}`);
     return null;
   }
   if (old) problems.push(`${old}: ${minimum} or newer is needed; ${HOW_TO_GET_EMSCRIPTEN}`);
