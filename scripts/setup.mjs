@@ -188,7 +188,8 @@ async function setUpTools(tools) {
  */
 async function needProgram(command, what) {
   if (which(command)) return true;
-  const reason = mayInstall ? await aptInstall([command === 'xz' ? 'xz-utils' : command]) : null;
+  const packages = { xz: 'xz-utils', unshare: 'util-linux' };
+  const reason = mayInstall ? await aptInstall([/** @type {any} */ (packages)[command] ?? command]) : null;
   if (which(command)) return true;
   problems.push(`${what} needs ${command}, which is missing${reason ? ` (${reason})` : ''}`);
   return false;
@@ -270,7 +271,10 @@ async function makeRootfs() {
     aptUpdated = true;
   }
   const mirror = debianMirror();
-  if (!mirror || !(await needProgram('mmdebstrap', 'Emscripten'))) return false;
+  if (!mirror) return false;
+  for (const program of ['mmdebstrap', 'mount', 'unshare']) {
+    if (!(await needProgram(program, 'Emscripten'))) return false;
+  }
   return step(`Emscripten (Debian ${EMSCRIPTEN.suite})`, async () => {
     const rootfs = path.join(temporaryDirectory('emscripten'), 'emscripten-rootfs');
     const apt = ['APT::Install-Recommends "false"', 'Acquire::Languages "none"', 'Acquire::Check-Valid-Until "false"'];
