@@ -10,6 +10,7 @@
 import nodeFs, { constants } from 'node:fs';
 import nodeOs from 'node:os';
 import nodePath from 'node:path';
+import { performance } from 'node:perf_hooks';
 import nodeProcess from 'node:process';
 
 import { LockFiles } from './node-lock.js';

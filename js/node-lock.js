@@ -25,9 +25,12 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import nodePath from 'node:path';
+import { performance } from 'node:perf_hooks';
 import nodeProcess from 'node:process';
+import { clearTimeout, setTimeout } from 'node:timers'; // not the globals, which test frameworks stop
 import { threadId } from 'node:worker_threads';
 
+// Milliseconds.
 const IDLE = 25;
 const SLICE = 50;
 const YIELD = 30;
