@@ -26,6 +26,18 @@ export function installImport(sqlite3) {
   };
 
   /**
+   * An error of the browser as one of SQLite's. SQLITE_BUSY: another connection, worker or tab has the file
+   * open. SQLITE_CANTOPEN: there is no OPFS here, or it fails.
+   * @param {string} what
+   * @param {any} error
+   */
+  function typed(what, error) {
+    if (error instanceof SQLite3Error) return error;
+    const code = error?.name === 'NoModificationAllowedError' ? capi.SQLITE_BUSY : capi.SQLITE_CANTOPEN;
+    return Object.assign(new SQLite3Error(code, `${what}:`, error?.message ?? error), { cause: error });
+  }
+
+  /**
    * What the first page says about a database. Throws if it is none.
    *
    * A plain database begins with a known text. Of an encrypted one nothing is certain but that it looks
@@ -123,7 +135,13 @@ export function installImport(sqlite3) {
     try {
       const size = await write({
         write(bytes, offset) {
-          if (handle.write(bytes, { at: offset }) !== bytes.length) toss(capi.SQLITE_FULL, 'The storage is full.');
+          let written = 0;
+          try {
+            written = handle.write(bytes, { at: offset });
+          } catch (/** @type {any} */ error) {
+            if (error.name !== 'QuotaExceededError') throw error;
+          }
+          if (written !== bytes.length) toss(capi.SQLITE_FULL, 'importDb(): the storage is full.');
         },
       });
       handle.flush();
@@ -150,8 +168,9 @@ export function installImport(sqlite3) {
       const size = await writeFile(file, (target) =>
         typeof source === 'function' ? writeChunks(target, source) : writeAll(target, bytesOf(source)),
       );
-      await removeJournals(directory, name);
-      await /** @type {any} */ (file).move(directory, name);
+      await replaceFile(directory, name, file).catch((error) => {
+        throw typed('importDb()', error);
+      });
       return size;
     } catch (error) {
       await directory.removeEntry(temporary).catch(() => {});
@@ -160,16 +179,36 @@ export function installImport(sqlite3) {
   }
 
   /**
-   * A journal of the database that is replaced must not be played back into the new one.
+   * A journal of the old database must not be played back into the new one, and must be there if the old
+   * one stays. Throws a NoModificationAllowedError if a connection has a lock on the old one.
    * @param {FileSystemDirectoryHandle} directory
    * @param {string} name
+   * @param {FileSystemFileHandle} file takes the place of the file of that name
    */
-  async function removeJournals(directory, name) {
-    for (const suffix of ['-journal', '-wal']) {
-      await directory.removeEntry(name + suffix).catch((error) => {
+  async function replaceFile(directory, name, file) {
+    /** @type {(name: string) => Promise<any>} */
+    const find = (name) =>
+      directory.getFileHandle(name).catch((error) => {
         if (error.name !== 'NotFoundError') throw error;
       });
+    const lock = await (await find(name))?.createSyncAccessHandle();
+    /** @type {[any, string][]} */
+    const journals = [];
+    try {
+      for (const suffix of ['-journal', '-wal']) {
+        const journal = await find(name + suffix);
+        if (!journal) continue;
+        await journal.move(directory, `${file.name}${suffix}`);
+        journals.push([journal, name + suffix]);
+      }
+      lock?.close();
+      await /** @type {any} */ (file).move(directory, name);
+    } catch (error) {
+      lock?.close();
+      for (const [journal, oldName] of journals) await journal.move(directory, oldName);
+      throw error;
     }
+    for (const [journal] of journals) await directory.removeEntry(journal.name);
   }
 
   // -------------------------------------------------------------------------------------------------
@@ -226,6 +265,11 @@ export function installImport(sqlite3) {
           target.write(wasm.heap8u().slice(buffer, buffer + length), at);
         }
       },
+      /** Throws SQLITE_BUSY if a connection has a lock. */
+      lock() {
+        check(call('xLock', capi.SQLITE_LOCK_SHARED));
+        check(call('xLock', capi.SQLITE_LOCK_EXCLUSIVE));
+      },
       truncate: (/** @type {number} */ size) => check(call('xTruncate', BigInt(size))),
       sync: () => check(call('xSync', capi.SQLITE_SYNC_NORMAL)),
       close() {
@@ -249,17 +293,20 @@ export function installImport(sqlite3) {
      * @param {(target: Target) => void} write
      */
     function replace(path, write) {
-      for (const suffix of ['-journal', '-wal']) pool.unlink(path + suffix);
       const file = openPoolFile(pool.vfsName, path, flags | capi.SQLITE_OPEN_MAIN_DB);
-      let done = false;
+      let broken = false;
       try {
+        file.lock();
+        // A journal of the old database must not be played back into the new one.
+        for (const suffix of ['-journal', '-wal']) pool.unlink(path + suffix);
+        broken = true;
         file.truncate(0);
         write(file);
         file.sync();
-        done = true;
+        broken = false;
       } finally {
         file.close();
-        if (!done) pool.unlink(path);
+        if (broken) pool.unlink(path);
       }
     }
 
@@ -301,29 +348,17 @@ export function installImport(sqlite3) {
   if (sqlite3.oo1.OpfsDb) sqlite3.oo1.OpfsDb.importDb = importToOpfs;
   if (sqlite3.oo1.OpfsWlDb) sqlite3.oo1.OpfsWlDb.importDb = importToOpfs;
 
-  // -------------------------------------------------------------------------------------------------
-
   const { installOpfsSAHPoolVfs } = sqlite3;
   if (!installOpfsSAHPoolVfs) return;
-
-  /**
-   * SQLITE_BUSY: another worker or tab has the pool open. SQLITE_CANTOPEN: there is no OPFS here, or it fails.
-   * @param {any} error
-   */
-  function typed(error) {
-    if (error instanceof SQLite3Error) return error;
-    const code = error?.name === 'NoModificationAllowedError' ? capi.SQLITE_BUSY : capi.SQLITE_CANTOPEN;
-    return Object.assign(new SQLite3Error(code, 'opfs-sahpool:', error?.message ?? error), { cause: error });
-  }
-
   const seen = new WeakSet();
-  sqlite3.installOpfsSAHPoolVfs = async (/** @type {any[]} */ ...args) => {
+  sqlite3.installOpfsSAHPoolVfs = async (/** @type {object} */ options) => {
     /** @type {any} */
     let pool;
     try {
-      pool = await installOpfsSAHPoolVfs(...args);
+      // A start that failed has left everything as it was: the next call may try again.
+      pool = await installOpfsSAHPoolVfs({ forceReinitIfPreviouslyFailed: true, ...options });
     } catch (error) {
-      throw typed(error);
+      throw typed('opfs-sahpool', error);
     }
     if (!seen.has(pool)) {
       seen.add(pool);

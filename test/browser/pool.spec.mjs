@@ -32,7 +32,7 @@ test('C55 a second worker gets SQLITE_BUSY, the first goes on, and the second ca
   expect(code).toBe(BUSY);
   expect(await first.run(write, 2)).toEqual([1, 2]);
   await first.run(() => void globalThis.thePool.pauseVfs());
-  await second.run(install, { name: 'shared', forceReinitIfPreviouslyFailed: true });
+  await second.run(install, { name: 'shared' });
   expect(await second.run(write, 3)).toEqual([1, 2, 3]);
   // and back
   await second.run(() => void globalThis.thePool.pauseVfs());
@@ -50,7 +50,7 @@ test('C55 when one file cannot be opened, starting fails and deletes nothing, an
   const code = await second.run(async ({ codeOf, sqlite3 }) => {
     const prototype = FileSystemFileHandle.prototype;
     const real = prototype.createSyncAccessHandle;
-    const start = () => sqlite3.installOpfsSAHPoolVfs({ name: 'flaky', verbosity: 0, forceReinitIfPreviouslyFailed: true });
+    const start = () => sqlite3.installOpfsSAHPoolVfs({ name: 'flaky', verbosity: 0 });
     let failing = 0;
     prototype.createSyncAccessHandle = async function () {
       // The first call is SQLite's look at the API. Of the pool's files the second fails at once, the others open late.

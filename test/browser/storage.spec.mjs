@@ -426,7 +426,7 @@ for (const kind of ['opfs', 'opfs-wl', 'opfs-sahpool']) {
             await importDb(kind, '/stale.db', bytes);
             done = true;
           } catch (error) {
-            if (error.name !== 'NoModificationAllowedError') throw error;
+            if (error.resultCode !== 5) throw error;
             await new Promise((resolve) => setTimeout(resolve, 50)); // the killed worker's handles are still being closed
           }
         }
@@ -437,6 +437,33 @@ for (const kind of ['opfs', 'opfs-wl', 'opfs-sahpool']) {
         return [check, pages === bytes.length];
       }, kind);
       expect(result).toEqual(['ok', true]);
+    });
+
+    test('a database that is in use cannot be replaced by an import, and its transaction goes on', async ({ page }) => {
+      const worker = await startWorker(page);
+      const result = await worker.run(
+        async ({ open, importDb, pieces, codeOf, exportDb }, kind, key) => {
+          const bytes = new Uint8Array(await (await fetch('/test/fixtures/plain-default.db')).arrayBuffer());
+          const db = await open(kind, { filename: '/used.db', key });
+          db.exec("CREATE TABLE t(a); INSERT INTO t SELECT 'old' || hex(zeroblob(20000)); PRAGMA cache_size=2");
+          const result = { codes: [] };
+          for (const end of ['ROLLBACK', 'COMMIT']) {
+            db.exec("BEGIN; UPDATE t SET a='new' || hex(zeroblob(30000))"); // more than the cache holds: there is a journal
+            await new Promise((resolve) => setTimeout(resolve, 500)); // opfs lets go of a journal that it does not use
+            result.codes.push(await codeOf(() => importDb(kind, '/used.db', bytes)), await codeOf(() => importDb(kind, '/used.db', pieces(bytes, [9999]))));
+            db.exec(end);
+            result[end] = [db.selectValue('SELECT substr(a,1,3) FROM t'), db.selectValue('PRAGMA integrity_check')];
+          }
+          db.close();
+          await importDb(kind, '/used.db', bytes);
+          result.end = (await exportDb(kind, '/used.db')).length === bytes.length;
+          return result;
+        },
+        kind,
+        KEY,
+      );
+      const BUSY = 5;
+      expect(result).toEqual({ codes: [BUSY, BUSY, BUSY, BUSY], ROLLBACK: ['old', 'ok'], COMMIT: ['new', 'ok'], end: true });
     });
   });
 }

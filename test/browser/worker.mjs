@@ -14,7 +14,7 @@ const tools = {
   async pool() {
     while (!pool) {
       try {
-        pool = await sqlite3.installOpfsSAHPoolVfs({ name: 'vault', initialCapacity: 8, forceReinitIfPreviouslyFailed: true, verbosity: 0 });
+        pool = await sqlite3.installOpfsSAHPoolVfs({ name: 'vault', initialCapacity: 8, verbosity: 0 });
       } catch (error) {
         if (error.resultCode !== sqlite3.capi.SQLITE_BUSY) throw error;
         await new Promise((resolve) => setTimeout(resolve, 50));
