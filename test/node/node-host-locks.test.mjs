@@ -588,6 +588,16 @@ for (const mode of ['delete', 'wal']) {
   });
 }
 
+test('to close does not remove a lock file that is another\'s', (t) => {
+  const file = filled(t);
+  const db = lib.open(file);
+  db.exec('BEGIN IMMEDIATE');
+  fs.renameSync(`${file}-lock`, `${file}-away`);
+  fs.writeFileSync(`${file}-lock`, line({ space: 'linux:elsewhere:1' }));
+  db.close();
+  assert.ok(fs.readFileSync(`${file}-lock`, 'latin1').includes('elsewhere'));
+});
+
 test('a lock that is taken away while it is idle is simply taken again later', (t) => {
   const file = filled(t);
   const db = lib.open(file);
@@ -656,6 +666,8 @@ for (const code of ['EACCES', 'EROFS', 'EPERM']) {
       reader.code(() => reader.open(`${file}-new`)),
       capi.SQLITE_CANTOPEN,
     );
+    db.exec('PRAGMA journal_mode = memory');
+    assert.equal(reader.code(() => db.exec('DELETE FROM t')) & 0xff, capi.SQLITE_READONLY, 'without a journal too');
     // Who may make the lock file excludes it all the same; the file of a dead owner does not.
     const owner = lib.open(file);
     owner.exec('BEGIN IMMEDIATE');

@@ -76,11 +76,20 @@ test('native SQLite and this VFS read and write one file in turn', (t) => {
   assert.equal(native.pragma('integrity_check', { simple: true }), 'ok');
 });
 
+/** Let no look at the native locks grow old. @param {import('node:test').TestContext} t */
+function stopClock(t) {
+  const now = performance.now();
+  t.mock.method(performance, 'now', () => now);
+}
+
 for (const mode of ['delete', 'truncate', 'persist']) {
   test(`a native writer (${mode}): writing is BUSY, its journal is not taken for a hot one, reading sees the old rows`, (t) => {
     const file = filled(t);
     const native = openNative(t, file);
     native.pragma(`journal_mode = ${mode}`);
+    // Then the header of its journal is complete before it has more than RESERVED.
+    native.pragma('synchronous = off');
+    stopClock(t);
     const db = lib.open(file);
     db.exec('UPDATE t SET b = 1 WHERE id = 1');
     native.exec('BEGIN IMMEDIATE; UPDATE t SET b = zeroblob(1000)');
@@ -104,6 +113,7 @@ for (const mode of ['delete', 'truncate', 'persist']) {
     const native = openNative(t, file);
     native.pragma(`journal_mode = ${mode}`);
     native.pragma('cache_size = 5');
+    stopClock(t);
     const db = lib.open(file);
     assert.equal(db.selectValue('SELECT count(*) FROM t'), 500);
     native.exec('BEGIN IMMEDIATE; UPDATE t SET b = zeroblob(1000)');
@@ -125,6 +135,7 @@ for (const mode of ['delete', 'truncate', 'persist']) {
 
 test('a native reader: a commit is BUSY until it has finished', (t) => {
   const file = filled(t);
+  stopClock(t);
   const native = openNative(t, file);
   native.exec('BEGIN');
   assert.equal(native.prepare('SELECT count(*) FROM t').pluck().get(), 500);
@@ -202,8 +213,26 @@ test('a native connection in WAL mode: BUSY until it is closed; its WAL is read 
   assert.equal(again.pragma('integrity_check', { simple: true }), 'ok');
 });
 
+test('a native connection that turns the database to WAL mode between two reads here: BUSY', (t) => {
+  const file = filled(t);
+  stopClock(t);
+  const db = lib.open(file);
+  assert.equal(db.selectValue('SELECT count(*) FROM t'), 500);
+  const native = new Database(file, { timeout: 0 });
+  native.pragma('journal_mode = wal');
+  native.exec('DELETE FROM t WHERE id = 1');
+  assert.equal(
+    lib.code(() => db.selectValue('SELECT count(*) FROM t')),
+    capi.SQLITE_BUSY,
+  );
+  native.close();
+  assert.equal(db.selectValue('SELECT count(*) FROM t'), 499);
+  db.close();
+});
+
 test('a native connection that comes to a WAL in use here: writing and checkpoints stop', (t) => {
   const file = filled(t, 'wal');
+  stopClock(t);
   const db = lib.open(file);
   db.exec('DELETE FROM t WHERE id = 1');
   const native = new Database(file, { timeout: 0 });

@@ -441,6 +441,21 @@ test('journal and WAL have the mode of the database, temporary files 0600 and no
   }
 });
 
+test("root's journals, WALs and lock files belong to the owner of the database", (t) => {
+  const file = newFile(t);
+  lib.open(file).exec(FILL).close();
+  // Who is not root owns the file already.
+  const owner = process.geteuid?.() === 0 ? 65534 : fs.statSync(file).uid;
+  fs.chownSync(file, owner, fs.statSync(file).gid);
+  const db = lib.open(file);
+  db.exec('BEGIN; DELETE FROM t WHERE id = 1');
+  assert.equal(fs.statSync(`${file}-journal`).uid, owner);
+  assert.equal(fs.statSync(`${file}-lock`).uid, owner);
+  db.exec('ROLLBACK; PRAGMA journal_mode = wal; DELETE FROM t WHERE id = 2');
+  assert.equal(fs.statSync(`${file}-wal`).uid, owner);
+  db.close();
+});
+
 test('modeof gives a new database the mode of another file', (t) => {
   const file = newFile(t);
   fs.writeFileSync(`${file}-like`, '');
@@ -676,10 +691,35 @@ test('interrupted and partial reads and writes are continued', async (t) => {
     };
   const slow = await makeSqlite(createNodeHost({ fs: { readSync: hiccup(fs.readSync), writeSync: hiccup(fs.writeSync) } }));
   const db = slow.open(file);
+  db.exec('PRAGMA cache_size = 10');
   db.exec(FILL);
   assert.equal(db.selectValue('PRAGMA integrity_check'), 'ok');
+  assert.equal(db.selectValue('SELECT count(*) FROM t WHERE length(b) = 1000'), 500);
   db.close();
   assertSound(file);
+});
+
+test('a read past the end fills the rest with zeros: IOERR_SHORT_READ', (t) => {
+  const file = newFile(t);
+  const db = lib.open(file);
+  db.exec('PRAGMA page_size = 512; CREATE TABLE t(a)');
+  const pFile = lib.control(db, capi.SQLITE_FCNTL_FILE_POINTER).pointer;
+  const methods = new capi.sqlite3_io_methods(new capi.sqlite3_file(pFile).$pMethods);
+  const xRead = wasm.functionEntry(methods.$xRead);
+  const buffer = wasm.alloc(100);
+  const read = (/** @type {number} */ offset) => {
+    wasm.heap8u().fill(0xaa, buffer, buffer + 100);
+    const rc = xRead(pFile, buffer, 100, BigInt(offset));
+    return { rc, bytes: Buffer.from(wasm.heap8u().slice(buffer, buffer + 100)) };
+  };
+  const size = fs.statSync(file).size;
+  assert.deepEqual(read(size - 100), { rc: 0, bytes: fs.readFileSync(file).subarray(-100) });
+  const part = Buffer.concat([fs.readFileSync(file).subarray(-30), Buffer.alloc(70)]);
+  assert.deepEqual(read(size - 30), { rc: capi.SQLITE_IOERR_SHORT_READ, bytes: part });
+  assert.deepEqual(read(size), { rc: capi.SQLITE_IOERR_SHORT_READ, bytes: Buffer.alloc(100) });
+  assert.deepEqual(read(2 ** 40), { rc: capi.SQLITE_IOERR_SHORT_READ, bytes: Buffer.alloc(100) });
+  wasm.dealloc(buffer);
+  db.close();
 });
 
 test('a file shorter than its page count: IOERR_SHORT_READ is a damaged database, not a crash', (t) => {
