@@ -20,7 +20,7 @@ export default defineConfig({
   workers: 1,
   forbidOnly: true,
   reporter: 'list',
-  timeout: 120_000,
+  timeout: 300_000,
   projects: [
     {
       name: 'chromium',
