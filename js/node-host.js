@@ -451,7 +451,6 @@ export function createNodeHost(options = {}) {
     /** @param {number} handle */
     lockTake(handle) {
       try {
-        if (isLost(looks.get(handle)?.file.name)) return -ESTALE;
         return locks.take(handle) ? 0 : 1;
       } catch (error) {
         return errnoOf(error);

@@ -70,6 +70,8 @@ class Faults {
 }
 
 const faults = new Faults();
+// Of things that can't be looked at, existsSync says that they are not there.
+faults.fs.existsSync = (/** @type {string} */ name) => faults.at === Infinity && fs.existsSync(name);
 const faulty = await makeSqlite(createNodeHost({ fs: faults.fs }));
 const sound = await makeSqlite(createNodeHost({ fs: { fdatasyncSync() {}, fsyncSync() {} } }));
 const { capi } = sound;

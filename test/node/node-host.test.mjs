@@ -588,6 +588,39 @@ test('the directory is synced after a journal or database is made, and after one
   db.close();
 });
 
+for (const [code, result] of /** @type {const} */ ([
+  ['EIO', 'SQLITE_IOERR_DIR_FSYNC'],
+  ['EINVAL', 'SQLITE_OK'],
+])) {
+  test(`a directory whose fsync fails with ${code}: ${result}`, async (t) => {
+    const file = newFile(t);
+    const host = createNodeHost({
+      fs: {
+        fsyncSync() {
+          throw systemError(code);
+        },
+      },
+    });
+    const failing = await makeSqlite(host);
+    const db = failing.open(file);
+    assert.equal(
+      failing.code(() => db.exec('CREATE TABLE t(a)')),
+      capi[result],
+    );
+    db.close();
+  });
+}
+
+test('empty journal and WAL files count as none', (t) => {
+  const file = newFile(t);
+  lib.open(file).exec(FILL).close();
+  for (const suffix of ['-journal', '-wal']) fs.writeFileSync(file + suffix, '');
+  const db = lib.open(file);
+  assert.equal(db.selectValue('SELECT count(*) FROM t'), 500);
+  assert.equal(db.selectValue('PRAGMA journal_mode'), 'delete');
+  db.close();
+});
+
 test('a full disk: FULL, the transaction is rolled back, and the rows are as before', async (t) => {
   for (const mode of ['delete', 'wal']) {
     const file = newFile(t);
