@@ -70,8 +70,6 @@ class Faults {
 }
 
 const faults = new Faults();
-// Of things that can't be looked at, existsSync says that they are not there.
-faults.fs.existsSync = (/** @type {string} */ name) => faults.at === Infinity && fs.existsSync(name);
 const faulty = await makeSqlite(createNodeHost({ fs: faults.fs }));
 const sound = await makeSqlite(createNodeHost({ fs: { fdatasyncSync() {}, fsyncSync() {} } }));
 const { capi } = sound;
@@ -181,7 +179,7 @@ for (const mode of ['delete', 'truncate', 'persist', 'wal']) {
   }
 }
 
-test('a journal that cannot be looked at is an error, not "no journal"', (t) => {
+test('a journal that cannot be looked at is an error, not "no journal"', async (t) => {
   const file = path.join(temporaryDirectory(t), 'test.db');
   prepare(file, 'delete');
   const writer = sound.open(file);
@@ -190,12 +188,26 @@ test('a journal that cannot be looked at is an error, not "no journal"', (t) => 
   for (const suffix of ['', '-journal']) fs.copyFileSync(file + suffix, copy + suffix);
   writer.close();
 
-  const db = faulty.open(copy, 'w');
-  faults.among = new Set(['statSync']);
-  faults.code = 'EIO';
-  faults.arm(1, 1e9);
-  assert.equal(faulty.code(() => db.selectValue('SELECT version FROM t')) & 0xff, capi.SQLITE_IOERR);
-  faults.disarm();
+  let broken = true;
+  const host = createNodeHost({
+    fs: {
+      statSync: /** @type {any} */ (
+        (/** @type {string} */ name, /** @type {any} */ options) => {
+          if (broken && name === `${copy}-journal`) throw Object.assign(new Error(), { code: 'EIO' });
+          return fs.statSync(name, options);
+        }
+      ),
+      // Of what can't be looked at, existsSync says that it is not there.
+      existsSync: (name) => !(broken && name === `${copy}-journal`) && fs.existsSync(name),
+    },
+  });
+  const blind = await makeSqlite(host);
+  const db = blind.open(copy, 'w');
+  assert.equal(
+    blind.code(() => db.selectValue('SELECT version FROM t')),
+    capi.SQLITE_IOERR_ACCESS,
+  );
+  broken = false;
   assert.deepEqual(db.selectValues('SELECT DISTINCT version FROM t'), [0]);
   db.close();
 });
