@@ -3,29 +3,34 @@
  * Writes the woven part of the ChaCha20-Poly1305 page kernel: node scripts/weave.mjs OUT.h
  *
  * A processor has vector units and integer multipliers, and runs both at once if it finds work for both
- * within the few hundred instructions that it looks ahead. So two straight-line programs, a vector one
- * (a double round of ChaCha20 on eight blocks) and a scalar one (Poly1305 of three blocks), are woven
- * statement by statement into the body of one loop of ten rounds.
+ * within the few hundred instructions that it looks ahead. So two straight-line programs are woven
+ * statement by statement: a vector one, a double round of ChaCha20 on eight blocks, and a scalar one,
+ * Poly1305 of three blocks. Ten such turns, the last nine as a loop, make a group of 512 bytes.
  *
  * The compiler may not regroup them: after each statement an empty asm, V_PIN or PIN, says that the
  * value has changed. Pinning only one of the two programs does not help.
  *
- * Eight blocks, because one double round of four is a chain of 28 vector operations and current
+ * Eight blocks, because a double round of four is a chain of 28 vector operations and current
  * processors take two cycles for each; with two groups of four they always have something to do. The
  * 32 state vectors do not fit in 16 registers, but loads and stores go to units that are idle here.
  * One double round a turn, because the loop must fit in the cache of decoded instructions, of which a
  * neighbour on the same core may use half.
+ *
+ * The counter is in column 0 only. What the first round makes of the other three columns is the same for
+ * all blocks of a page: it is part of the input, and the first turn leaves it out.
  */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** Poly1305 blocks in each of the ten turns. A group of 512 bytes has 32: two are left over. */
-const BLOCKS_A_TURN = 3;
+/** Poly1305 blocks in the first turn and in each of the nine others. A group of 512 bytes has 32, a last one 31. */
+const FIRST_BLOCKS = 4;
+const LOOP_BLOCKS = 3;
+const WOVEN_BLOCKS = FIRST_BLOCKS + 9 * LOOP_BLOCKS;
 
-/** Vector statements of one group before the other group has its turn. */
-const STRIDE = 16;
+/** Steps of one group before the other has its turn: half a quarter round in each of its four columns. */
+const STRIDE = 6 * 4;
 
 /**
  * One assignment in C, and the variable that a pin follows for.
@@ -73,17 +78,29 @@ function round(group, diagonal) {
   return quarters[0].flatMap((_, step) => quarters.map((quarter) => quarter[step]));
 }
 
-/** A double round of both groups: x is blocks 0 to 3, y is blocks 4 to 7. */
-function doubleRound() {
-  return /** @type {const} */ ([0, 1]).flatMap((diagonal) => {
-    const x = round('x', diagonal);
-    const y = round('y', diagonal);
-    /** @type {Statement[]} */
-    const out = [];
-    for (let i = 0; i < x.length; i += STRIDE) out.push(...x.slice(i, i + STRIDE).flat(), ...y.slice(i, i + STRIDE).flat());
-    return out;
-  });
+/**
+ * Two programs side by side, each for STRIDE steps.
+ *
+ * @param {Statement[][]} x
+ * @param {Statement[][]} y
+ */
+function inTurns(x, y) {
+  /** @type {Statement[]} */
+  const out = [];
+  for (let i = 0; i < x.length; i += STRIDE) {
+    out.push(...x.slice(i, i + STRIDE).flat(), ...y.slice(i, i + STRIDE).flat());
+  }
+  return out;
 }
+
+/** A double round of both groups: x is blocks 0 to 3, y is blocks 4 to 7. */
+const doubleRound = () => [...inTurns(round('x', 0), round('y', 0)), ...inTurns(round('x', 1), round('y', 1))];
+
+/** The first double round: of its columns only that with the counter. */
+const firstDoubleRound = () => [
+  ...inTurns(quarterRound(['x0', 'x4', 'x8', 'x12'], 'xc0'), quarterRound(['y0', 'y4', 'y8', 'y12'], 'yc0')),
+  ...inTurns(round('x', 1), round('y', 1)),
+];
 
 /**
  * Poly1305 of the block at m + 16*i: the arithmetic of poly1305_limbs.h, each carry taken as soon as its
@@ -127,6 +144,9 @@ function poly1305Block(i) {
   ];
 }
 
+/** @param {number} n blocks from m on */
+const poly1305 = (n) => Array.from({ length: n }, (_, i) => poly1305Block(i)).flat();
+
 /**
  * Spread two programs evenly over one; each keeps its own order.
  *
@@ -147,26 +167,30 @@ function weave(a, b) {
 const lines = (statements) => statements.map(({ text, pin }) => `        ${text}${pin ? ` ${pin}` : ''}`).join('\n');
 
 /**
- * A group from its input to its XOR, around the ten turns in `loop`.
+ * A group from its input to its XOR, around the ten turns in `turns`.
  *
- * @param {string} loop
+ * @param {string} turns
  */
-function group(loop) {
+function group(turns) {
   const words = Array.from({ length: 16 }, (_, i) => i);
-  const inputY = (/** @type {number} */ i) => (i === 12 ? 's->counter_y' : `s->word[${i}]`);
-  const rows = (/** @type {string} */ name, /** @type {number} */ offset) =>
+  const input = (/** @type {string} */ name, /** @type {number} */ i) =>
+    name === 'y' && i === 12 ? 's->counter_y' : `s->word[${i}]`;
+  const begin = (/** @type {number} */ i) =>
+    i % 4 === 0 ? `V x${i} = ${input('x', i)}, y${i} = ${input('y', i)};` : `V x${i} = s->column[${i}], y${i} = x${i};`;
+  const end = (/** @type {string} */ name, /** @type {number} */ i) => `${name}${i} = V_ADD(${name}${i}, ${input(name, i)});`;
+  const output = (/** @type {string} */ name, /** @type {number} */ offset) =>
     [0, 4, 8, 12].map((i) => {
       const four = [0, 1, 2, 3].map((k) => `${name}${i + k}`).join(', ');
       return `    xor_words(out + ${offset + 4 * i}, ${four});`;
     });
   return [
-    ...words.map((i) => `    V x${i} = s->word[${i}], y${i} = ${inputY(i)};`),
+    ...words.map((i) => `    ${begin(i)}`),
     '    const v_masks masks = v_rotation_masks();',
-    loop,
+    turns,
     '    PIN(s); /* the input is loaded again, not kept */',
-    ...words.map((i) => `    x${i} = V_ADD(x${i}, s->word[${i}]), y${i} = V_ADD(y${i}, ${inputY(i)});`),
-    ...rows('x', 0),
-    ...rows('y', 256),
+    ...words.map((i) => `    ${end('x', i)} ${end('y', i)}`),
+    ...output('x', 0),
+    ...output('y', 256),
   ].join('\n');
 }
 
@@ -174,14 +198,20 @@ function group(loop) {
 export function wovenHeader() {
   const limbs = ['h0', 'h1', 'h2', 'h3'];
   const constants = ['r0', 'r1', 'r2', 'r3', 's1', 's2', 's3', 'r0_top'];
-  const blocks = Array.from({ length: BLOCKS_A_TURN }, (_, i) => poly1305Block(i)).flat();
-  const chacha20 = `    for (int i = 0; i < 10; i++) {
+  const chacha20 = `    {
+${lines(firstDoubleRound())}
+    }
+    for (int i = 1; i < 10; i++) {
 ${lines(doubleRound())}
     }`;
   const both = `    uint64_t ${limbs.map((h) => `${h} = p->${h}`).join(', ')};
     const uint64_t ${constants.map((r) => `${r} = p->${r}`).join(', ')};
-    for (int i = 0; i < 10; i++, m += ${16 * BLOCKS_A_TURN}) {
-${lines(weave(doubleRound(), blocks))}
+    {
+${lines(weave(firstDoubleRound(), poly1305(FIRST_BLOCKS)))}
+    }
+    m += ${16 * FIRST_BLOCKS};
+    for (int i = 1; i < 10; i++, m += ${16 * LOOP_BLOCKS}) {
+${lines(weave(doubleRound(), poly1305(LOOP_BLOCKS)))}
     }
     ${limbs.map((h) => `p->${h} = ${h};`).join(' ')}
     for (size_t i = WOVEN_BLOCKS; i < n; i++, m += 16) poly1305_limbs_block(p, m, 1);`;
@@ -194,7 +224,7 @@ ${group(chacha20)}
 }
 
 /* The same, and Poly1305 of n blocks at m, at least WOVEN_BLOCKS, before out is written. */
-#define WOVEN_BLOCKS ${10 * BLOCKS_A_TURN}
+#define WOVEN_BLOCKS ${WOVEN_BLOCKS}
 static inline void woven_chacha20_poly1305(const stream_state *s, poly1305_limbs *p, uint8_t *out, const uint8_t *m,
                                            size_t n) {
 ${group(both)}

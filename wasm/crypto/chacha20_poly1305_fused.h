@@ -12,7 +12,6 @@
 **     V_ROTL_JOIN(b, h, n)
 **     v_masks v_rotation_masks() what V_ROTL16 and V_ROTL8 need, loaded once per use
 **     V_ROTL16(d, masks) V_ROTL8(d, masks)
-**     V_TURN1 V_TURN2 V_TURN3    lane i of the result is lane i + n (mod 4)
 **     V_ZIP_LOW32 V_ZIP_HIGH32   a0 b0 a1 b1, a2 b2 a3 b3
 **     V_ZIP_LOW64 V_ZIP_HIGH64   a0 a1 b0 b1, a2 a3 b2 b3
 **     V_PIN(v)                   an empty asm that may have changed v (scripts/weave.mjs)
@@ -48,6 +47,7 @@
 typedef struct {
     V word[16];
     V counter_y;
+    V column[16]; /* the words after the first round; 0, 4, 8, 12, where the counter is, are not used */
 } stream_state;
 
 /* The secrets of a call, in one place to be wiped. */
@@ -60,14 +60,33 @@ typedef struct {
 
 /* Stores in line: for a page of 4 KiB two calls of secure_zero() would be felt. */
 static inline void wipe(page_state *s) {
-    for (int i = 0; i < 16; i++) s->stream.word[i] = V_SPLAT(0);
+    for (int i = 0; i < 16; i++) s->stream.word[i] = s->stream.column[i] = V_SPLAT(0);
     s->mac = (poly1305_limbs){0};
     for (int i = 0; i < GROUP / 16; i++) s->tail[i] = V_SPLAT(0);
     memset(s->tag, 0, sizeof s->tag);
     KEEP_STORES(s);
 }
 
+static inline void quarter_round(V *a, V *b, V *c, V *d, v_masks masks) {
+    V h;
+    *a = V_ADD(*a, *b);
+    *d = V_ROTL16(V_XOR(*d, *a), masks);
+    *c = V_ADD(*c, *d);
+    *b = V_XOR(*b, *c);
+    h = V_ROTL_HIGH(*b, 12);
+    *b = V_ROTL_LOW(*b, 12);
+    *b = V_ROTL_JOIN(*b, h, 12);
+    *a = V_ADD(*a, *b);
+    *d = V_ROTL8(V_XOR(*d, *a), masks);
+    *c = V_ADD(*c, *d);
+    *b = V_XOR(*b, *c);
+    h = V_ROTL_HIGH(*b, 7);
+    *b = V_ROTL_LOW(*b, 7);
+    *b = V_ROTL_JOIN(*b, h, 7);
+}
+
 static inline void stream_init(stream_state *s, const uint8_t key[32], const uint8_t nonce[12], uint32_t counter) {
+    const v_masks masks = v_rotation_masks();
     s->word[0] = V_SPLAT(0x61707865);
     s->word[1] = V_SPLAT(0x3320646e);
     s->word[2] = V_SPLAT(0x79622d32);
@@ -76,6 +95,14 @@ static inline void stream_init(stream_state *s, const uint8_t key[32], const uin
     s->word[12] = V_SET(counter, counter + 1, counter + 2, counter + 3);
     s->counter_y = V_ADD(s->word[12], V_SPLAT(4));
     for (int i = 0; i < 3; i++) s->word[13 + i] = V_SPLAT(load32_le(nonce + 4 * i));
+    for (int i = 1; i < 4; i++) {
+        V a = s->word[i], b = s->word[4 + i], c = s->word[8 + i], d = s->word[12 + i];
+        quarter_round(&a, &b, &c, &d, masks);
+        s->column[i] = a;
+        s->column[4 + i] = b;
+        s->column[8 + i] = c;
+        s->column[12 + i] = d;
+    }
 }
 
 /* Four words of four blocks, XORed to their places: lane j belongs at out + 64*j. */
@@ -105,7 +132,7 @@ static NOINLINE void stream_groups(stream_state *s, uint8_t *out, size_t groups)
     }
 }
 
-/* The fused loop: for each group, out[0..512) ^= key stream, and Poly1305 of `blocks` blocks (30 to 32)
+/* The fused loop: for each group, out[0..512) ^= key stream, and Poly1305 of `blocks` blocks (31 or 32)
 ** at m, which are read before out is written. m == out when decrypting. */
 static NOINLINE void fused_groups(page_state *s, uint8_t *out, const uint8_t *m, size_t groups, size_t blocks) {
     poly1305_limbs p = s->mac;
@@ -116,43 +143,9 @@ static NOINLINE void fused_groups(page_state *s, uint8_t *out, const uint8_t *m,
     s->mac = p;
 }
 
-/* One block, its state as four rows; the turns make columns of the diagonals. */
+/* One block: a chain of operations either way, and the scalar ones have the shorter latency. */
 static void block(const uint8_t key[32], const uint8_t nonce[12], uint32_t counter, uint8_t out[64]) {
-    const v_masks masks = v_rotation_masks();
-    const V a0 = V_SET(0x61707865, 0x3320646e, 0x79622d32, 0x6b206574);
-    const V b0 = V_LOAD(key);
-    const V c0 = V_LOAD(key + 16);
-    const V d0 = V_SET(counter, load32_le(nonce), load32_le(nonce + 4), load32_le(nonce + 8));
-    V a = a0, b = b0, c = c0, d = d0;
-    for (int i = 0; i < 20; i++) {
-        V h;
-        a = V_ADD(a, b);
-        d = V_ROTL16(V_XOR(d, a), masks);
-        c = V_ADD(c, d);
-        b = V_XOR(b, c);
-        h = V_ROTL_HIGH(b, 12);
-        b = V_ROTL_LOW(b, 12);
-        b = V_ROTL_JOIN(b, h, 12);
-        a = V_ADD(a, b);
-        d = V_ROTL8(V_XOR(d, a), masks);
-        c = V_ADD(c, d);
-        b = V_XOR(b, c);
-        h = V_ROTL_HIGH(b, 7);
-        b = V_ROTL_LOW(b, 7);
-        b = V_ROTL_JOIN(b, h, 7);
-        c = V_TURN2(c);
-        if (i % 2 == 0) {
-            b = V_TURN1(b);
-            d = V_TURN3(d);
-        } else {
-            b = V_TURN3(b);
-            d = V_TURN1(d);
-        }
-    }
-    V_STORE(out, V_ADD(a, a0));
-    V_STORE(out + 16, V_ADD(b, b0));
-    V_STORE(out + 32, V_ADD(c, c0));
-    V_STORE(out + 48, V_ADD(d, d0));
+    chacha20_poly1305_scalar.block(key, nonce, counter, out);
 }
 
 /* Up to 128 bytes are cheaper block by block than as a group. */
