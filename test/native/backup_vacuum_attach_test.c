@@ -18,6 +18,7 @@ static int isPlain(const char *file) {
 static sqlite3 *makeOpen(const char *file, const Scheme *s, const char *key) {
     dbFilesRemove(file);
     sqlite3 *db = dbOpenKeyed(file, key ? s : 0, key);
+    dbMust(db, "PRAGMA page_size=4096");
     rowsCreate(db);
     rowsInsert(db, 1, ROWS, REPEAT, "a");
     return db;
@@ -143,6 +144,7 @@ static void backupBetweenReservedSizes(const Scheme *s) {
             const char *file = path(textf("%d.db", i));
             dbFilesRemove(file);
             db[i] = dbOpenKeyed(file, s, i ? s->key : s->other);
+            dbMust(db[i], "PRAGMA page_size=4096");
             CHECK_OK(db[i], sqlite3_file_control(db[i], 0, SQLITE_FCNTL_RESERVE_BYTES, &reserve));
             rowsCreate(db[i]);
             rowsInsert(db[i], 1, ROWS, REPEAT, "a");

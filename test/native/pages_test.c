@@ -79,6 +79,7 @@ static void reservedBytes(const Scheme *s) {
         testContext("%d reserved bytes asked for", reserve);
         const char *file = path(textf("%d.db", i));
         sqlite3 *db = dbOpenKeyed(file, s, s->key);
+        dbMust(db, "PRAGMA page_size=4096");
         CHECK_OK(db, sqlite3_file_control(db, 0, SQLITE_FCNTL_RESERVE_BYTES, &reserve));
         rowsCreate(db);
         rowsInsert(db, 1, ROWS, REPEAT, "a");
@@ -289,7 +290,7 @@ static void headerBytesByChance(void) {
 
 /* The plaintext page size of page 1 is untrusted until its tag is checked. */
 static void wrongPageSizeInTheHeader(const Scheme *s) {
-    const char *good = makeFile("good.db", s, ""), *file = path("a.db");
+    const char *good = makeFile("good.db", s, "PRAGMA page_size=4096"), *file = path("a.db");
     for (int i = 0; i < 65536; i = i < 16 ? i + 1 : 2 * i) {
         unsigned char size[2] = {(unsigned char)(i >> 8), (unsigned char)i};
         if (i == 4096) {

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ROWS = 40, REPEAT = 12 };
+enum { ROWS = 30, REPEAT = 12 };
 
 typedef enum Direction { ENCRYPT, CHANGE, DECRYPT } Direction;
 
@@ -34,7 +34,7 @@ static void makeOriginal(const Case *c) {
     dbMust(db, "PRAGMA page_size=1024; PRAGMA synchronous=OFF; PRAGMA journal_mode=%s", c->mode);
     rowsCreate(db);
     dbMust(db, "CREATE INDEX i ON t(name)");
-    rowsInsert(db, 1, ROWS + 20, REPEAT, "a");
+    rowsInsert(db, 1, ROWS + 12, REPEAT, "a");
     dbMust(db, "DELETE FROM t WHERE id > %d", ROWS);
     rowsInsert(db, ROWS, ROWS, REPEAT, "a");
     if (!strcmp(c->mode, "WAL")) {
@@ -73,36 +73,22 @@ static uint64_t filesHash(const char *db) {
     return fileHash(db) ^ fileHash(textf("%s-journal", db)) * 3 ^ fileHash(textf("%s-wal", db)) * 5;
 }
 
-/* Exactly one of the three opens the file. The wrong ones are tried first, in a changing order. */
+/* Exactly one of the three opens the file. They are tried in a changing order, so that wrong keys come
+** to the files as the crash left them. */
 static void checkOneKeyOpens(const Case *c, int n) {
     static const char none[] = "";
     const char *keys[] = {c->oldKey, c->newKey, none};
     int count = c->direction == CHANGE ? 3 : 2; /* old or new is already "no key" */
-    int opened = -1;
-    for (int i = 0; i < count; i++) {
-        const char *copy = path("probe.db");
-        dbFilesCopy(c->work, copy);
-        int rc = probe(copy, c, keys[i]);
-        if (rc == SQLITE_OK) {
-            CHECK_MSG(opened < 0, "two keys open the file");
-            opened = i;
-        } else {
-            CHECK_MSG(rc == SQLITE_NOTADB, "key %d: error %d", i, rc);
-        }
-    }
-    if (!CHECK_MSG(opened >= 0, "no key opens the file")) {
-        return;
-    }
-    uint64_t before = filesHash(c->work);
+    int opened = 0;
     for (int i = 0; i < count; i++) {
         int k = (n + i) % count;
-        if (k != opened) {
-            CHECK_INT(probe(c->work, c, keys[k]), SQLITE_NOTADB);
-            CHECK_MSG(filesHash(c->work) == before, "a wrong key changed the files");
-        }
+        uint64_t before = filesHash(c->work);
+        int rc = probe(c->work, c, keys[k]);
+        opened += rc == SQLITE_OK;
+        CHECK_MSG(rc == SQLITE_OK || rc == SQLITE_NOTADB, "key %d: error %d", k, rc);
+        CHECK_MSG(rc == SQLITE_OK || filesHash(c->work) == before, "key %d, a wrong one, changed the files", k);
     }
-    CHECK_INT(probe(c->work, c, keys[opened]), SQLITE_OK);
-    CHECK_INT(probe(c->work, c, keys[opened]), SQLITE_OK);
+    CHECK_MSG(opened == 1, "%d keys open the file", opened);
 }
 
 static int isKill(SpyFault fault) {

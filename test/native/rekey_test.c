@@ -20,7 +20,7 @@ static const char *makeFile(const char *name, const Scheme *scheme, const char *
     const char *file = path(name);
     dbFilesRemove(file);
     sqlite3 *db = dbOpen(file);
-    dbMust(db, "%s", pragmas);
+    dbMust(db, "PRAGMA page_size=4096; %s", pragmas);
     if (scheme) {
         CHECK_OK(db, dbSetup(db, scheme));
         CHECK_OK(db, dbKey(db, key));

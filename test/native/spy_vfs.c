@@ -501,9 +501,16 @@ static int spySleep(sqlite3_vfs *vfs, int us) {
     return g.real->xSleep(g.real, us);
 }
 
+/* SQLite built without deprecated parts has a VFS without xCurrentTime. */
 static int spyCurrentTime(sqlite3_vfs *vfs, double *out) {
+    sqlite3_int64 now = 0;
     (void)vfs;
-    return g.real->xCurrentTime(g.real, out);
+    if (g.real->xCurrentTime) {
+        return g.real->xCurrentTime(g.real, out);
+    }
+    int rc = g.real->xCurrentTimeInt64(g.real, &now);
+    *out = (double)now / 86400000.0;
+    return rc;
 }
 
 static int spyGetLastError(sqlite3_vfs *vfs, int n, char *out) {
