@@ -33,43 +33,55 @@ static inline void round_step(uint32_t a, uint32_t b, uint32_t c, uint32_t *d, u
     *h = t + (rotr32(a, 2) ^ rotr32(a, 13) ^ rotr32(a, 22)) + ((a & b) | (c & (a | b)));
 }
 
-/* W[i] of the message schedule from the 16 words before it, which it replaces in place. */
+/* The next word of the message schedule, in the place of the one 16 before it. */
 static inline uint32_t schedule(uint32_t w[16], unsigned i) {
-    uint32_t x = w[(i + 1) & 15];
-    uint32_t y = w[(i + 14) & 15];
-    w[i] += (rotr32(x, 7) ^ rotr32(x, 18) ^ x >> 3) + w[(i + 9) & 15] + (rotr32(y, 17) ^ rotr32(y, 19) ^ y >> 10);
+    uint32_t x = w[(i + 1) % 16];
+    uint32_t y = w[(i + 14) % 16];
+    w[i] += (rotr32(x, 7) ^ rotr32(x, 18) ^ x >> 3) + w[(i + 9) % 16] + (rotr32(y, 17) ^ rotr32(y, 19) ^ y >> 10);
     return w[i];
 }
 
+/* No address of w leaves this function: the compiler keeps the words in registers, as far as they go. */
 void sha256_compress(uint32_t s[8], const uint32_t m[16]) {
     uint32_t w[16];
     uint32_t a = s[0], b = s[1], c = s[2], d = s[3], e = s[4], f = s[5], g = s[6], h = s[7];
     const uint32_t *k = round_constant;
     memcpy(w, m, sizeof w);
-    for (unsigned i = 0; i < 16; i += 8) {
-        round_step(a, b, c, &d, e, f, g, &h, k[i] + w[i]);
-        round_step(h, a, b, &c, d, e, f, &g, k[i + 1] + w[i + 1]);
-        round_step(g, h, a, &b, c, d, e, &f, k[i + 2] + w[i + 2]);
-        round_step(f, g, h, &a, b, c, d, &e, k[i + 3] + w[i + 3]);
-        round_step(e, f, g, &h, a, b, c, &d, k[i + 4] + w[i + 4]);
-        round_step(d, e, f, &g, h, a, b, &c, k[i + 5] + w[i + 5]);
-        round_step(c, d, e, &f, g, h, a, &b, k[i + 6] + w[i + 6]);
-        round_step(b, c, d, &e, f, g, h, &a, k[i + 7] + w[i + 7]);
-    }
+    round_step(a, b, c, &d, e, f, g, &h, k[0] + w[0]);
+    round_step(h, a, b, &c, d, e, f, &g, k[1] + w[1]);
+    round_step(g, h, a, &b, c, d, e, &f, k[2] + w[2]);
+    round_step(f, g, h, &a, b, c, d, &e, k[3] + w[3]);
+    round_step(e, f, g, &h, a, b, c, &d, k[4] + w[4]);
+    round_step(d, e, f, &g, h, a, b, &c, k[5] + w[5]);
+    round_step(c, d, e, &f, g, h, a, &b, k[6] + w[6]);
+    round_step(b, c, d, &e, f, g, h, &a, k[7] + w[7]);
+    round_step(a, b, c, &d, e, f, g, &h, k[8] + w[8]);
+    round_step(h, a, b, &c, d, e, f, &g, k[9] + w[9]);
+    round_step(g, h, a, &b, c, d, e, &f, k[10] + w[10]);
+    round_step(f, g, h, &a, b, c, d, &e, k[11] + w[11]);
+    round_step(e, f, g, &h, a, b, c, &d, k[12] + w[12]);
+    round_step(d, e, f, &g, h, a, b, &c, k[13] + w[13]);
+    round_step(c, d, e, &f, g, h, a, &b, k[14] + w[14]);
+    round_step(b, c, d, &e, f, g, h, &a, k[15] + w[15]);
     for (k += 16; k < round_constant + 64; k += 16) {
-        for (unsigned i = 0; i < 16; i += 8) {
-            round_step(a, b, c, &d, e, f, g, &h, k[i] + schedule(w, i));
-            round_step(h, a, b, &c, d, e, f, &g, k[i + 1] + schedule(w, i + 1));
-            round_step(g, h, a, &b, c, d, e, &f, k[i + 2] + schedule(w, i + 2));
-            round_step(f, g, h, &a, b, c, d, &e, k[i + 3] + schedule(w, i + 3));
-            round_step(e, f, g, &h, a, b, c, &d, k[i + 4] + schedule(w, i + 4));
-            round_step(d, e, f, &g, h, a, b, &c, k[i + 5] + schedule(w, i + 5));
-            round_step(c, d, e, &f, g, h, a, &b, k[i + 6] + schedule(w, i + 6));
-            round_step(b, c, d, &e, f, g, h, &a, k[i + 7] + schedule(w, i + 7));
-        }
+        round_step(a, b, c, &d, e, f, g, &h, k[0] + schedule(w, 0));
+        round_step(h, a, b, &c, d, e, f, &g, k[1] + schedule(w, 1));
+        round_step(g, h, a, &b, c, d, e, &f, k[2] + schedule(w, 2));
+        round_step(f, g, h, &a, b, c, d, &e, k[3] + schedule(w, 3));
+        round_step(e, f, g, &h, a, b, c, &d, k[4] + schedule(w, 4));
+        round_step(d, e, f, &g, h, a, b, &c, k[5] + schedule(w, 5));
+        round_step(c, d, e, &f, g, h, a, &b, k[6] + schedule(w, 6));
+        round_step(b, c, d, &e, f, g, h, &a, k[7] + schedule(w, 7));
+        round_step(a, b, c, &d, e, f, g, &h, k[8] + schedule(w, 8));
+        round_step(h, a, b, &c, d, e, f, &g, k[9] + schedule(w, 9));
+        round_step(g, h, a, &b, c, d, e, &f, k[10] + schedule(w, 10));
+        round_step(f, g, h, &a, b, c, d, &e, k[11] + schedule(w, 11));
+        round_step(e, f, g, &h, a, b, c, &d, k[12] + schedule(w, 12));
+        round_step(d, e, f, &g, h, a, b, &c, k[13] + schedule(w, 13));
+        round_step(c, d, e, &f, g, h, a, &b, k[14] + schedule(w, 14));
+        round_step(b, c, d, &e, f, g, h, &a, k[15] + schedule(w, 15));
     }
     s[0] += a, s[1] += b, s[2] += c, s[3] += d, s[4] += e, s[5] += f, s[6] += g, s[7] += h;
-    secure_zero(w, sizeof w);
 }
 
 static void compress_bytes(uint32_t h[8], const uint8_t block[64]) {
