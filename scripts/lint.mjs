@@ -42,17 +42,21 @@ function tidyCommands() {
   const unitFiles = new Set(units.map((unit) => path.relative(ROOT, unit.file)));
   const before = path.join(directory, 'before_codec.h');
   fs.writeFileSync(before, '#include <sqlite3.c>\n#include "sqlite3mc.h"\n#include "codec/codec.h"\n');
-  const flags = units
-    .find((unit) => unit.file.endsWith('/wasm/sqlite3mc.c'))
-    ?.command.split(' ')
-    .filter((flag) => /^-[IDUWf]|^-isystem|^-std|^\/.*\/gen$/.test(flag) && !flag.startsWith('-Werror'))
-    .map((flag) => flag.replaceAll('\\"', '"'));
+  // compiler flags... -o object -c source
+  const command = units.find((unit) => unit.file.endsWith('/wasm/sqlite3mc.c'))?.command ?? '';
+  const flags = command
+    .replace(/^\S+ | -[oc] \S+/g, '')
+    .replaceAll('\\"', '"')
+    .split(' ')
+    .filter((flag) => flag && flag !== '-Werror');
   const commands = [];
   for (const file of cFiles('.c')) {
     if (unitFiles.has(file) && !file.endsWith('wasm/sqlite3mc.c')) commands.push([file, '-p', directory]);
-    else if (file.startsWith('wasm/codec/') && flags) {
-      // Functions that the other files define are declared and not defined here.
-      commands.push([file, '--', ...flags, '-Wno-unused', '-Wno-undefined-internal', '-include', before]);
+    else if (file.startsWith('wasm/codec/')) {
+      // Functions that other files of the unit define are declared and not defined here. The check of
+      // macros would look at the -D options.
+      const warnings = ['-Wno-unused', '-Wno-undefined-internal'];
+      commands.push([file, '--checks=-bugprone-macro-parentheses', '--', ...flags, ...warnings, '-include', before]);
     }
   }
   return commands;

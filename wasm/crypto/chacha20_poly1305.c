@@ -32,8 +32,9 @@ const chacha20_poly1305_impl *chacha20_poly1305_in_use(void) {
     const chacha20_poly1305_impl *impl = atomic_load_explicit(&chosen, memory_order_relaxed);
     if (impl != NULL) return impl;
     uint32_t have = cpu_features();
+    /* The last one is portable: it needs nothing. */
     unsigned i = 0;
-    while ((compiled[i]->cpu & ~have) != 0) i++;
+    while (i + 1 < sizeof compiled / sizeof compiled[0] && (compiled[i]->cpu & ~have) != 0) i++;
     atomic_store_explicit(&chosen, compiled[i], memory_order_relaxed);
     return compiled[i];
 }

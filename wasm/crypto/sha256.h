@@ -20,7 +20,7 @@ void sha256_final(sha256_state *s, uint8_t digest[32]);
 void sha256(uint8_t digest[32], const void *data, size_t n);
 
 /* The compression function on 16 message words, for PBKDF2: h is replaced. */
-void sha256_compress(uint32_t h[8], const uint32_t m[16]);
+void sha256_compress(uint32_t s[8], const uint32_t m[16]);
 
 typedef struct {
     sha256_state inner;
