@@ -20,10 +20,9 @@ static int mcInheritFrom(sqlite3*, int);
 static int mcIsEncrypted(struct Pager*);
 static int mcKeepsPageSize(Btree*);
 static int mcJournalMayPlayBack(struct Pager*);
-static int mcMayBeTorn(struct Pager*, i64, u32);
 static void mcPlaybackStarts(struct Pager*);
 static int mcWalMayCheckpoint(struct Wal*, int);
-static void mcExpectPage(sqlite3_file*, Pgno);
+static void mcExpectPage(struct Wal*, Pgno);
 static const void *mcSealFrame(struct Wal*, Pgno, const void*, const void**, int*);
 static sqlite3_vfs *mcFindVfs(const char*);
 #endif /* SQLITEINT_H */
@@ -72,11 +71,11 @@ sqlite_patch("note that the records of a journal are not counted" [==[
       assert( pPager->journalOff==JOURNAL_HDR_SZ(pPager) );
 ]==])
 
-sqlite_patch("end a journal at a record that was not written in full, as a wrong checksum does" [==[
+sqlite_patch("end a journal at a record that was not written in full, as a wrong checksum does; a hot one was vetted" [==[
       rc = pager_playback_one_page(pPager,&pPager->journalOff,0,1,0);
 ]==] [==[
       rc = pager_playback_one_page(pPager,&pPager->journalOff,0,1,0);
-      if( rc==SQLITE_IOERR_DATA && (bOpenEnd || mcMayBeTorn(pPager, szJ, nRec-u)) ){
+      if( rc==SQLITE_IOERR_DATA && (bOpenEnd || isHot) && mcIsEncrypted(pPager) ){
         rc = SQLITE_DONE;
       }
 ]==])
@@ -93,14 +92,14 @@ sqlite_patch("checkpoint a WAL only under its own key" [==[
 sqlite_patch("tell which page is to be read from the WAL" [==[
     rc = sqlite3WalReadFrame(pPager->pWal, iFrame,pPager->pageSize,pPg->pData);
 ]==] [==[
-    mcExpectPage(pPager->fd, pPg->pgno);
+    mcExpectPage(pPager->pWal, pPg->pgno);
     rc = sqlite3WalReadFrame(pPager->pWal, iFrame,pPager->pageSize,pPg->pData);
 ]==])
 
 sqlite_patch("tell which page is to be copied from the WAL" [==[
       rc = sqlite3OsRead(pWal->pWalFd, zBuf, szPage, iOffset);
 ]==] [==[
-      mcExpectPage(pWal->pDbFd, iDbpage);
+      mcExpectPage(pWal, iDbpage);
       rc = sqlite3OsRead(pWal->pWalFd, zBuf, szPage, iOffset);
 ]==])
 

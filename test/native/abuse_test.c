@@ -248,6 +248,172 @@ static void wrongKeyWithoutHmacCheck(const Scheme *s) {
     }
 }
 
+/* A checkpoint looks at page 1 again, strictly; that the key is not known to be right must not be
+** forgotten over it. */
+static void wrongKeyWithoutHmacCheckInWal(const Scheme *s) {
+    const char *file = path("a.db"), *copy = path("copy.db");
+    sqlite3 *db = dbOpenKeyed(file, s, s->key);
+    dbMust(db, "PRAGMA journal_mode=WAL");
+    rowsCreate(db);
+    rowsInsert(db, 1, 20, 12, "a");
+    dbFilesCopy(file, copy);
+    dbClose(db);
+    db = dbOpen(copy);
+    dbMust(db, "%s PRAGMA hmac_check=0", s->setup);
+    CHECK_OK(db, dbKey(db, s->other));
+    for (int i = 1; i < 4; i++) {
+        dbExec(db, "PRAGMA user_version");
+        sqlite3_wal_checkpoint_v2(db, 0, SQLITE_CHECKPOINT_PASSIVE, 0, 0);
+        dbExec(db, "PRAGMA user_version=%d", i);
+    }
+    dbClose(db);
+    db = dbOpenKeyed(copy, s, s->key);
+    CHECK_ROWS(db, 20, 12, "a");
+    dbClose(db);
+}
+
+/* A database restored over another one, whose hot journal still lies there. */
+static void journalOfAnotherDatabase(const Scheme *s) {
+    const char *file = path("a.db"), *other = path("b.db"), *hot = path("hot.db");
+    sqlite3 *db = dbOpenKeyed(other, s, s->other);
+    rowsCreate(db);
+    rowsInsert(db, 1, 10, 12, "b");
+    dbMust(db, "PRAGMA cache_size=1; BEGIN; UPDATE t SET name = 'uncommitted', data = zeroblob(300)");
+    CHECK_OK(db, sqlite3_db_cacheflush(db));
+    dbFilesCopy(other, hot);
+    dbMust(db, "ROLLBACK");
+    dbClose(db);
+    db = dbOpenKeyed(file, s, s->key);
+    rowsCreate(db);
+    rowsInsert(db, 1, 200, 12, "a");
+    dbClose(db);
+    CHECK(fileSize(file) > fileSize(hot));
+    fileCopy(file, hot);
+    db = dbOpenKeyed(hot, s, s->key);
+    dbExec(db, "SELECT count(*) FROM t");
+    dbClose(db);
+    CHECK_MSG(fileHash(hot) == fileHash(file), "the database has changed");
+    fileRemove(textf("%s-journal", hot));
+    db = dbOpenKeyed(hot, s, s->key);
+    CHECK_ROWS(db, 200, 12, "a");
+    dbClose(db);
+}
+
+/* Bit rot in a journal that was synced: a transaction is taken back as a whole, or not at all and with an
+** error; never in part. */
+static void damagedRecordOfTheOnlySegment(const Scheme *s) {
+    const char *file = path("a.db"), *hot = path("hot.db"), *work = path("work.db");
+    sqlite3 *db = dbOpenKeyed(file, s, s->key);
+    dbMust(db, "PRAGMA page_size=1024; PRAGMA synchronous=FULL");
+    rowsCreate(db);
+    rowsInsert(db, 1, 20, 12, "a");
+    dbMust(db, "BEGIN; UPDATE t SET name = 'uncommitted'");
+    CHECK_OK(db, sqlite3_db_cacheflush(db));
+    dbFilesCopy(file, hot);
+    dbMust(db, "ROLLBACK");
+    dbClose(db);
+    int partial = 0;
+    sqlite3_int64 size = fileSize(textf("%s-journal", hot));
+    for (sqlite3_int64 at = 600; at < size; at += 700) {
+        dbFilesCopy(hot, work);
+        fileFlip(textf("%s-journal", work), at, 1);
+        db = dbOpenKeyed(work, s, s->key);
+        int rc = rowsProbe(db, 20, 12, "a");
+        partial += rc == SQLITE_MISMATCH;
+        dbClose(db);
+    }
+    CHECK_MSG(partial == 0, "rolled back in part %d times", partial);
+}
+
+/* The header of a journal is not authenticated: whatever it says about sizes, nothing is read or written
+** outside buffers. */
+static void hostileJournalHeader(const Scheme *s) {
+    static const unsigned sizes[] = {1,          16,         20,         32,  100,   511,   513,
+                                     0x7fffffff, 0x80000000, 0xffffffff, 512, 65536, 131072};
+    const char *file = path("a.db"), *hot = path("hot.db"), *work = path("work.db");
+    sqlite3 *db = dbOpenKeyed(file, s, s->key);
+    dbMust(db, "PRAGMA page_size=1024");
+    rowsCreate(db);
+    rowsInsert(db, 1, 20, 12, "a");
+    dbMust(db, "BEGIN; UPDATE t SET name = 'uncommitted'");
+    CHECK_OK(db, sqlite3_db_cacheflush(db));
+    dbFilesCopy(file, hot);
+    dbMust(db, "ROLLBACK");
+    dbClose(db);
+    for (int field = 20; field <= 24; field += 4) { /* sector size, page size */
+        for (int i = 0; i < (int)(sizeof sizes / sizeof sizes[0]); i++) {
+            for (int cut = 0; cut < 2; cut++) {
+                testContext("%s size %u%s", field == 20 ? "sector" : "page", sizes[i], cut ? ", a cut journal" : "");
+                unsigned char a[4] = {(unsigned char)(sizes[i] >> 24), (unsigned char)(sizes[i] >> 16),
+                                      (unsigned char)(sizes[i] >> 8), (unsigned char)sizes[i]};
+                dbFilesCopy(hot, work);
+                fileWrite(textf("%s-journal", work), field, a, 4);
+                if (cut) {
+                    fileTruncate(textf("%s-journal", work), 900);
+                }
+                db = dbOpenKeyed(work, s, s->key);
+                int rc = dbExec(db, "SELECT count(*) FROM t");
+                CHECK_MSG(rc == SQLITE_OK || rc == SQLITE_NOTADB || rc == SQLITE_CORRUPT, "error %d", rc);
+                dbClose(db);
+            }
+        }
+    }
+}
+
+/* ---- wrapped methods -------------------------------------------------------------------------- */
+
+/* SQLite's recover extension puts methods of its own before those of an open file for a while, and reads
+** blocks of 64 KiB through them. */
+static const sqlite3_io_methods *wrapped;
+
+static int wrapperRead(sqlite3_file *file, void *out, int n, sqlite3_int64 offset) {
+    return wrapped->xRead(file, out, n, offset);
+}
+
+static void methodsAreWrapped(const Scheme *s) {
+    const char *modes[] = {"DELETE", "PERSIST", "WAL"};
+    for (int i = 0; i < 3; i++) {
+        const char *file = path("a.db");
+        testContext("%s", modes[i]);
+        dbFilesRemove(file);
+        sqlite3 *db = dbOpenKeyed(file, s, s->key);
+        dbMust(db, "PRAGMA journal_mode=%s; PRAGMA wal_autocheckpoint=0", modes[i]);
+        rowsCreate(db);
+        rowsInsert(db, 1, 20, 12, "a");
+        sqlite3_file *f = 0;
+        CHECK_OK(db, sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &f));
+        wrapped = f->pMethods;
+        sqlite3_io_methods wrapper = *wrapped;
+        wrapper.xRead = wrapperRead;
+        f->pMethods = &wrapper;
+        CHECK_ROWS(db, 20, 12, "a");
+        dbExec(db, "INSERT INTO t SELECT 21, 'row-21-a', data FROM t WHERE id = 20");
+        CHECK_MSG(!fileHas(file, MARKER, 16), "plaintext in the file");
+        CHECK_MSG(!fileHas(textf("%s-wal", file), MARKER, 16), "plaintext in the WAL");
+        CHECK_MSG(!fileHas(textf("%s-journal", file), MARKER, 16), "plaintext in the journal");
+        f->pMethods = wrapped;
+        dbExec(db, "DELETE FROM t WHERE id = 21");
+        dbClose(db);
+        db = dbOpenKeyed(file, s, s->key);
+        CHECK_ROWS(db, 20, 12, "a");
+        dbClose(db);
+    }
+}
+
+static void blocksOfSeveralPages(const Scheme *s) {
+    static unsigned char block[65536];
+    sqlite3 *db = dbOpenKeyed(path("a.db"), s, s->key);
+    dbMust(db, "PRAGMA page_size=4096");
+    rowsCreate(db);
+    rowsInsert(db, 1, 400, 20, "a");
+    sqlite3_file *f = 0;
+    CHECK_OK(db, sqlite3_file_control(db, "main", SQLITE_FCNTL_FILE_POINTER, &f));
+    CHECK_INT(f->pMethods->xRead(f, block, 65536, 0), SQLITE_OK);
+    CHECK(memcmp(block, "SQLite format 3", 16) == 0);
+    CHECK_INT(f->pMethods->xRead(f, block, 65536, 65536), SQLITE_OK);
+    dbClose(db);
+}
+
 /* ---- holes ------------------------------------------------------------------------------------ */
 
 /* SQLite does not write a page that was freed before it was ever written. A hole does not open: pages of
@@ -453,6 +619,12 @@ static const Test tests[] = {
     TEST_SCHEME("the key of the target of a backup is removed", keyOfBackupTargetIsRemoved),
     TEST_SCHEME("a page 1 without reserved bytes is not written", page1WithoutReservedBytes),
     TEST_SCHEME("a wrong key with hmac_check=0 writes nothing", wrongKeyWithoutHmacCheck),
+    TEST_SCHEME("a wrong key with hmac_check=0 writes nothing, WAL", wrongKeyWithoutHmacCheckInWal),
+    TEST_SCHEME("the hot journal of another database", journalOfAnotherDatabase),
+    TEST_SCHEME("a damaged record in the only segment of a journal", damagedRecordOfTheOnlySegment),
+    TEST_SCHEME("the header of a journal lies about sizes", hostileJournalHeader),
+    TEST_SCHEME("the methods of an open file are wrapped", methodsAreWrapped),
+    TEST_SCHEME("blocks of several pages are read, as recover does", blocksOfSeveralPages),
     TEST_SCHEME("no page stays unwritten", freeLeavesThatWereNeverWritten),
     TEST_SCHEME("no plaintext is left behind the last page by rekey", tailOfAChunkedFile),
     TEST_SCHEME("VACUUM INTO of an attached database keeps its key", vacuumIntoOfAnAttachedDatabase),

@@ -69,6 +69,7 @@ static int mcOpenPage(McCodec *p, McKey *pKey, Pgno pgno, u8 *aPage, int nPage) 
     int bHidden;
     int rc = SQLITE_OK;
     (void)p;
+    if (nPage < 512) return SQLITE_NOTADB;
     if (pgno == 1) {
         (void)mcKeyPageSize(pKey, &bHidden);
         rc = !bHidden && aPage[20] < mcKeyReserved(pKey) ? SQLITE_NOTADB : mcKeyUseSalt(pKey, aPage);
@@ -78,7 +79,7 @@ static int mcOpenPage(McCodec *p, McKey *pKey, Pgno pgno, u8 *aPage, int nPage) 
     if (rc == SQLITE_OK) {
         int eOpened = pKey->pScheme->xOpen(pKey->pState, pgno, aPage, (size_t)nPage, pKey->bHmacCheck);
         if (eOpened == MC_SCHEME_BAD_PAGE) rc = notOpened(pgno);
-        if (pgno == 1) pKey->bUnverified = eOpened == MC_SCHEME_UNVERIFIED;
+        if (pgno == 1 && eOpened != MC_SCHEME_BAD_PAGE) pKey->bUnverified = eOpened == MC_SCHEME_UNVERIFIED;
     }
     if (rc == SQLITE_OK && pgno == 1) {
         if (memcmp(aPage, mc_sqlite_magic, 16) != 0) {

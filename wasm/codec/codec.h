@@ -64,6 +64,7 @@ struct McKey {
     u8 bSaltInKey;  /* the raw key has a salt, which aSalt holds until bSalt is set */
     u8 bSaltGiven;  /* aSalt was given from outside: the file's must be equal */
     u8 bSalt;       /* aSalt is set */
+    u8 bHold;       /* keep the password for now */
     u8 bUnverified; /* page 1 was opened although its tag is wrong (hmac_check = 0) */
     u8 bDerived;    /* pState holds the key for aSalt */
     u8 aSalt[MC_SALT_SIZE];
@@ -135,7 +136,8 @@ struct McFile {
 
 static int mcIsOurFile(sqlite3_file *pFile);
 static int mcIsEncrypted(Pager *pPager);
-static void mcExpectPage(sqlite3_file *pDbFd, Pgno pgno);
+static void mcExpectPage(Wal *pWal, Pgno pgno);
+static McCodec *mcWalCodec(Wal *pWal);
 static McFile *mcMainFile(Pager *pPager);
 static McCodec *mcPagerCodec(Pager *pPager);
 static void mcLink(McCodec *pCodec);
@@ -144,7 +146,6 @@ static void mcUnlink(McCodec *pCodec);
 /* ---- recovery.c */
 
 static int mcJournalMayPlayBack(Pager *pPager);
-static int mcMayBeTorn(Pager *pPager, i64 nJournal, u32 nLeft);
 static void mcMarkJournal(const McCodec *p, u8 *aHeader);
 static void mcPlaybackStarts(Pager *pPager);
 static int mcWalMayCheckpoint(Wal *pWal, int nPage);

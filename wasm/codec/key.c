@@ -92,7 +92,7 @@ static void mcKeyFree(McKey *p) {
 
 /* The derived state is known to be the right one. A raw key stays: it is that state. */
 static void mcKeyForgetPassword(McKey *p) {
-    if (!p->bRaw) keyWipePassword(p);
+    if (!p->bRaw && !p->bHold) keyWipePassword(p);
 }
 
 /* Derive the state from the password and p->aSalt. */

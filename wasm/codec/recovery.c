@@ -10,11 +10,9 @@
 ** file. Of a WAL: the last committed frame of page 1, else page 1 of the main file.
 **
 ** A record may be torn: below synchronous=FULL, header and records of the last segment reach the disk
-** by one sync, so that a power failure can leave a count without its records (the main file is
-** untouched by that segment then). If it is the record of page 1 that does not verify, the journal
-** is taken for one of this key if another of its records is, or if all pages that it names stand in
-** the main file under this key. The journal of a rekey is told by a mark in the padding of its header;
-** it is written at synchronous=FULL, and there nothing but the record of page 1 decides.
+** by one sync, so that a power failure can leave a count without its records. The main file is
+** untouched by that segment then, which is what vetJournal() looks for. The journal of a rekey is told by
+** a mark in the padding of its header; it is written at synchronous=FULL and has no torn records.
 */
 #include "codec.h"
 
@@ -69,33 +67,41 @@ typedef struct JournalHead {
     u32 nOrig; /* pages of the database before the transaction */
     u32 nSector;
     u32 nPage;
-    u8 bRekey; /* it carries the mark of a rekey */
+    u8 bRekey;   /* it carries the mark of a rekey */
+    u8 bCounted; /* nRec was written when the records were synced; else it follows from the file's size */
+    u32 iSegment;
 } JournalHead;
 
 /* Behind the 28 bytes of the header; SQLite pads it with zeros to a sector. */
 static const u8 mcRekeyMark[4] = {'m', 'c', 'r', 'k'};
 #define MC_MARK_OFFSET 28
 
-/* Read a header as SQLite does. SQLITE_DONE: there is none. Sector and page size only stand in the
-** first one. */
+/* Read a header as SQLite does. SQLITE_DONE: there is none, *p is as before. Sector and page size only
+** stand in the first one. */
 static int readHead(sqlite3_file *pJournal, i64 iOff, i64 nJournal, JournalHead *p) {
+    JournalHead head = *p;
     u8 a[MC_MARK_OFFSET + sizeof(mcRekeyMark)];
     int rc;
     if (iOff + (iOff ? (i64)p->nSector : (i64)sizeof(a)) > nJournal) return SQLITE_DONE;
     rc = readReal(pJournal, a, sizeof(a), iOff);
     if (rc != SQLITE_OK) return rc;
     if (memcmp(a, aJournalMagic, sizeof(aJournalMagic)) != 0) return SQLITE_DONE;
-    p->nRec = sqlite3Get4byte(a + 8);
-    p->iSum = sqlite3Get4byte(a + 12);
-    if (iOff) return SQLITE_OK;
-    p->nOrig = sqlite3Get4byte(a + 16);
-    p->nSector = sqlite3Get4byte(a + 20);
-    if (sqlite3Get4byte(a + 24) != 0) p->nPage = sqlite3Get4byte(a + 24);
-    p->bRekey = memcmp(a + MC_MARK_OFFSET, mcRekeyMark, sizeof(mcRekeyMark)) == 0;
-    if (p->nPage < 512 || p->nPage > SQLITE_MAX_PAGE_SIZE || (p->nPage & (p->nPage - 1)) != 0 || p->nSector < 32 ||
-        p->nSector > MAX_SECTOR_SIZE || (p->nSector & (p->nSector - 1)) != 0 || p->nSector > nJournal) {
-        return SQLITE_DONE;
+    head.nRec = sqlite3Get4byte(a + 8);
+    head.iSum = sqlite3Get4byte(a + 12);
+    head.bCounted = head.nRec != 0xffffffff;
+    if (iOff == 0) {
+        u32 nPage = sqlite3Get4byte(a + 24);
+        head.nOrig = sqlite3Get4byte(a + 16);
+        head.nSector = sqlite3Get4byte(a + 20);
+        if (nPage != 0) head.nPage = nPage;
+        head.bRekey = memcmp(a + MC_MARK_OFFSET, mcRekeyMark, sizeof(mcRekeyMark)) == 0;
+        if (head.nPage < 512 || head.nPage > SQLITE_MAX_PAGE_SIZE || (head.nPage & (head.nPage - 1)) != 0 ||
+            head.nSector < 32 || head.nSector > MAX_SECTOR_SIZE || (head.nSector & (head.nSector - 1)) != 0 ||
+            head.nSector > nJournal) {
+            return SQLITE_DONE;
+        }
     }
+    *p = head;
     return SQLITE_OK;
 }
 
@@ -122,6 +128,7 @@ static int walkJournal(sqlite3_file *pJournal, JournalHead *pFirst, RecordVisito
         }
         iOff = (iOff + head.nSector - 1) / head.nSector * head.nSector;
         rc = readHead(pJournal, iOff, nJournal, &head);
+        head.iSegment++;
     }
     return rc == SQLITE_DONE || rc == SQLITE_IOERR_SHORT_READ ? SQLITE_OK : rc;
 }
@@ -134,52 +141,123 @@ static int findPage1(void *pArg, Pgno pgno, i64 iImage, const JournalHead *pHead
     return SQLITE_DONE;
 }
 
-/* What the records of a journal, and the pages that they name, say about its key. */
-typedef struct Evidence {
-    Pager *pPager;
-    McCodec *pCodec;
-    int bRecord;  /* a record opens, and its checksum is right */
-    int bForeign; /* a page of the main file does not open */
-} Evidence;
-
-static int weighRecord(void *pArg, Pgno pgno, i64 iImage, const JournalHead *pHead) {
-    Evidence *p = pArg;
-    int nPage = (int)pHead->nPage;
-    u8 *aPage = sqlite3_malloc(nPage);
-    u8 aSum[4];
-    u32 iSum = pHead->iSum;
-    int rc;
-    if (aPage == 0) return SQLITE_IOERR_NOMEM;
-    rc = readReal(p->pPager->jfd, aSum, 4, iImage + nPage);
-    if (rc == SQLITE_OK) rc = openAt(p->pCodec, p->pPager->jfd, iImage, pgno, nPage, aPage);
-    if (rc == SQLITE_OK) {
-        for (int i = nPage - 200; i > 0; i -= 200) iSum += aPage[i];
-        p->bRecord = iSum == sqlite3Get4byte(aSum);
-    }
-    if (!p->bRecord && (rc == SQLITE_OK || rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB)) {
-        rc = SQLITE_OK;
-        if (pgno >= 1 && pgno <= pHead->nOrig && !p->bForeign) {
-            rc = openAt(p->pCodec, mcMainFile(p->pPager)->pReal, (pgno - 1) * (i64)nPage, pgno, nPage, aPage);
-            p->bForeign = rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB || rc == SQLITE_IOERR_SHORT_READ;
-            if (p->bForeign) rc = SQLITE_OK;
-        }
-    }
-    secure_zero(aPage, (size_t)nPage);
-    sqlite3_free(aPage);
-    return rc == SQLITE_OK && p->bRecord ? SQLITE_DONE : rc;
+/* The checksum of a record as SQLite makes it. */
+static u32 recordSum(u32 iSum, const u8 *aPage, int nPage) {
+    for (int i = nPage - 200; i > 0; i -= 200) iSum += aPage[i];
+    return iSum;
 }
 
-/* The record of page 1 does not verify. Is it a torn record of a journal of this key? */
-static int isTornJournal(Pager *pPager, JournalHead *pHead) {
-    Evidence e;
+/* What is known of the records of a journal. */
+typedef struct Vetting {
+    Pager *pPager;
+    McCodec *pCodec;
+    u8 *aPage;       /* two pages */
+    int bCompare;    /* second walk: compare what opens with the main file */
+    u32 nGood;       /* records that open and have the right checksum */
+    u32 nBad;        /* others */
+    u32 iBadSegment; /* segment of the first bad one */
+    u32 iLastSegment;
+    u8 bCounted; /* of the segment of the first bad one */
+    u8 bTouched; /* a good record of the last segment differs from the main file */
+} Vetting;
+
+static int vetRecord(void *pArg, Pgno pgno, i64 iImage, const JournalHead *pHead) {
+    Vetting *p = pArg;
+    int nPage = (int)pHead->nPage;
+    u8 aSum[4];
     int rc;
-    memset(&e, 0, sizeof(e));
-    e.pPager = pPager;
-    e.pCodec = mcPagerCodec(pPager);
-    rc = walkJournal(pPager->jfd, pHead, weighRecord, &e);
-    if (rc != SQLITE_OK) return rc;
-    if (e.bRecord) return SQLITE_OK;
-    return e.pCodec && e.pCodec->pKey && mcKeyAuthenticates(e.pCodec->pKey) && !e.bForeign ? SQLITE_OK : SQLITE_NOTADB;
+    if (pgno == 0 || pgno == PAGER_SJ_PGNO(p->pPager)) return SQLITE_DONE; /* SQLite stops here too */
+    if (p->bCompare && pHead->iSegment != p->iLastSegment) return SQLITE_OK;
+    p->iLastSegment = pHead->iSegment;
+    rc = readReal(p->pPager->jfd, aSum, 4, iImage + nPage);
+    if (rc == SQLITE_OK) rc = openAt(p->pCodec, p->pPager->jfd, iImage, pgno, nPage, p->aPage);
+    if (rc == SQLITE_OK && recordSum(pHead->iSum, p->aPage, nPage) != sqlite3Get4byte(aSum)) rc = SQLITE_CORRUPT;
+    if (p->bCompare) {
+        u8 *aMain = p->aPage + nPage;
+        int nData = nPage - (p->pCodec && p->pCodec->pKey ? mcKeyReserved(p->pCodec->pKey) : 0);
+        if (rc != SQLITE_OK || pgno > pHead->nOrig) return SQLITE_OK;
+        rc = openAt(p->pCodec, ((McFile *)sqlite3PagerFile(p->pPager))->pReal, (pgno - 1) * (i64)nPage, pgno, nPage,
+                    aMain);
+        if (rc != SQLITE_OK || memcmp(aMain, p->aPage, (size_t)nData) != 0) p->bTouched = 1;
+        return SQLITE_OK;
+    }
+    if (rc == SQLITE_OK) {
+        p->nGood++;
+    } else if (rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB) {
+        if (p->nBad++ == 0) {
+            p->iBadSegment = pHead->iSegment;
+            p->bCounted = pHead->bCounted;
+        }
+        /* Without a count SQLite ends at the first one. */
+        rc = pHead->bCounted ? SQLITE_OK : SQLITE_DONE;
+    }
+    return rc;
+}
+
+/* Is the main file as it was before the transaction of this journal, as far as its size tells? */
+static int hasOriginalSize(Pager *pPager, const JournalHead *pHead, u8 *aPage) {
+    int nPage = (int)pHead->nPage;
+    int rc = openAt(mcPagerCodec(pPager), ((McFile *)sqlite3PagerFile(pPager))->pReal, 0, 1, nPage, aPage);
+    return rc == SQLITE_OK && sqlite3Get4byte(aPage + 28) == pHead->nOrig;
+}
+
+/*
+** May a journal be played back whose page 1, or that of the main file, is under the key? Only for keys
+** that tell a right page from a wrong one. SQLITE_NOTADB: its records are not under the key;
+** SQLITE_IOERR_DATA: they are, but one that was synced is damaged, and to stop there would leave the
+** database half rolled back.
+*/
+static int vetJournal(Pager *pPager, JournalHead *pHead) {
+    Vetting v;
+    int rc;
+    memset(&v, 0, sizeof(v));
+    v.pPager = pPager;
+    v.pCodec = mcPagerCodec(pPager);
+    v.aPage = sqlite3_malloc(2 * (int)pHead->nPage);
+    if (v.aPage == 0) return SQLITE_IOERR_NOMEM;
+    rc = walkJournal(pPager->jfd, pHead, vetRecord, &v);
+    if (rc == SQLITE_OK && v.nBad > 0) {
+        if (v.bCounted && v.iBadSegment == v.iLastSegment && !pHead->bRekey) {
+            v.bCompare = 1;
+            rc = walkJournal(pPager->jfd, pHead, vetRecord, &v);
+        }
+        if (rc == SQLITE_OK && v.nGood == 0) {
+            int bTorn = !pHead->bRekey && v.iBadSegment == v.iLastSegment && hasOriginalSize(pPager, pHead, v.aPage);
+            rc = bTorn ? SQLITE_OK : SQLITE_NOTADB;
+        } else if (rc == SQLITE_OK && v.bCounted) {
+            rc = v.bCompare && !v.bTouched ? SQLITE_OK : SQLITE_IOERR_DATA;
+        }
+    }
+    secure_zero(v.aPage, 2 * (size_t)pHead->nPage);
+    sqlite3_free(v.aPage);
+    return rc;
+}
+
+/* pArg: Vetting. Is there a record whose checksum is right? */
+static int sumRecord(void *pArg, Pgno pgno, i64 iImage, const JournalHead *pHead) {
+    Vetting *p = pArg;
+    u8 aSum[4];
+    int rc = readReal(p->pPager->jfd, aSum, 4, iImage + pHead->nPage);
+    if (rc == SQLITE_OK) rc = openAt(p->pCodec, p->pPager->jfd, iImage, pgno, (int)pHead->nPage, p->aPage);
+    if (rc != SQLITE_OK) return rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB ? SQLITE_OK : rc;
+    if (recordSum(pHead->iSum, p->aPage, (int)pHead->nPage) == sqlite3Get4byte(aSum)) p->nGood++;
+    return p->nGood ? SQLITE_DONE : SQLITE_OK;
+}
+
+/* The record of page 1 is not one of this database, which has no tags. Is it a torn record of a journal
+** that is? */
+static int isTornJournal(Pager *pPager, JournalHead *pHead) {
+    Vetting v;
+    int rc;
+    memset(&v, 0, sizeof(v));
+    v.pPager = pPager;
+    v.pCodec = mcPagerCodec(pPager);
+    v.aPage = sqlite3_malloc((int)pHead->nPage);
+    if (v.aPage == 0) return SQLITE_IOERR_NOMEM;
+    rc = walkJournal(pPager->jfd, pHead, sumRecord, &v);
+    secure_zero(v.aPage, (size_t)pHead->nPage);
+    sqlite3_free(v.aPage);
+    return rc == SQLITE_OK && v.nGood == 0 ? SQLITE_NOTADB : rc;
 }
 
 /* Has the journal a super-journal that is gone? Then its transaction was committed. */
@@ -201,40 +279,66 @@ static int isBlank(sqlite3_file *pFile, i64 iOff, int *pbBlank) {
     return rc;
 }
 
+/* Do the page 1 of the journal and that of the main file have different salts, and both the key's
+** password? Then one of them is another database's: salts only change by a rekey. */
+static int isOfAnotherSalt(Pager *pPager, const JournalHead *pHead, i64 iImage, int *pbForeign) {
+    McFile *pMain = (McFile *)sqlite3PagerFile(pPager);
+    int nPage = (int)pHead->nPage;
+    u8 aJournal[MC_SALT_SIZE], aMain[MC_SALT_SIZE];
+    int rc = readReal(pPager->jfd, aJournal, sizeof(aJournal), iImage);
+    *pbForeign = 0;
+    if (rc == SQLITE_OK) rc = readReal(pMain->pReal, aMain, sizeof(aMain), 0);
+    if (rc == SQLITE_IOERR_SHORT_READ) return SQLITE_OK;
+    if (rc != SQLITE_OK || memcmp(aJournal, aMain, sizeof(aMain)) == 0) return rc;
+    rc = verifyMain(pMain, nPage);
+    *pbForeign = rc == SQLITE_OK;
+    if (rc == SQLITE_NOTADB) rc = verifyPage1(pMain->pCodec, pPager->jfd, iImage, nPage); /* back to that salt */
+    return rc;
+}
+
+/* The same as mcJournalMayPlayBack, for a key whose pages carry tags. iImage: page 1 in the journal or 0. */
+static int tagsAllowPlayBack(Pager *pPager, JournalHead *pHead, i64 iImage) {
+    McFile *pMain = (McFile *)sqlite3PagerFile(pPager);
+    int nPage = (int)pHead->nPage;
+    int bForeign = 0;
+    int rc = iImage ? verifyPage1(pMain->pCodec, pPager->jfd, iImage, nPage) : SQLITE_NOTADB;
+    if (rc == SQLITE_OK && !pHead->bRekey) rc = isOfAnotherSalt(pPager, pHead, iImage, &bForeign);
+    if (rc == SQLITE_OK && bForeign) return SQLITE_NOTADB;
+    if (rc == SQLITE_NOTADB && !(iImage && pHead->bRekey)) rc = verifyMain(pMain, nPage);
+    return rc == SQLITE_OK ? vetJournal(pPager, pHead) : rc;
+}
+
 /* Called under the exclusive lock before a hot journal is played back. */
 static int mcJournalMayPlayBack(Pager *pPager) {
-    McFile *pMain = mcMainFile(pPager);
+    McFile *pMain = (McFile *)sqlite3PagerFile(pPager);
+    McCodec *pCodec = mcPagerCodec(pPager);
     JournalHead head;
     i64 iImage = 0;
     int bCommitted, bBlank = 0;
     int rc, rcMain;
-    if (pMain == 0 || !mcIsOurFile(pPager->jfd)) return SQLITE_OK;
+    if (!mcIsOurFile(pPager->jfd)) return SQLITE_OK; /* then the main file is none of ours either */
     memset(&head, 0, sizeof(head));
     head.nPage = (u32)pPager->pageSize;
     head.nOrig = 1;
     rc = isCommitted(pPager, &bCommitted);
-    if (rc == SQLITE_OK && !bCommitted) rc = walkJournal(pPager->jfd, &head, findPage1, &iImage);
+    if (rc != SQLITE_OK) return rc;
+    if (bCommitted) return verifyMain(pMain, (int)head.nPage);
+    rc = walkJournal(pPager->jfd, &head, findPage1, &iImage);
     if (rc != SQLITE_OK) return rc;
     if (head.nOrig == 0) return SQLITE_OK; /* back to an empty file, under any key */
+    if (pCodec && pCodec->pKey && mcKeyAuthenticates(pCodec->pKey)) {
+        pCodec->pKey->bHold = 1;
+        rc = tagsAllowPlayBack(pPager, &head, iImage);
+        pCodec->pKey->bHold = 0;
+        return rc;
+    }
     if (iImage) rc = isBlank(pPager->jfd, iImage, &bBlank);
     if (rc != SQLITE_OK) return rc;
     if (iImage == 0 || (bBlank && !head.bRekey)) return verifyMain(pMain, (int)head.nPage);
-    rc = verifyPage1(pMain->pCodec, pPager->jfd, iImage, (int)head.nPage);
+    rc = verifyPage1(pCodec, pPager->jfd, iImage, (int)head.nPage);
     if (rc != SQLITE_NOTADB || head.bRekey) return rc;
     rcMain = verifyMain(pMain, (int)head.nPage);
     return rcMain == SQLITE_OK ? isTornJournal(pPager, &head) : rcMain;
-}
-
-/* Called when one of the last nLeft records of a segment does not verify: 1 if the journal ends there
-** as it does at a wrong checksum, because no segment follows; 0: it is damaged, and must be left. */
-static int mcMayBeTorn(Pager *pPager, i64 nJournal, u32 nLeft) {
-    JournalHead head;
-    i64 iNext = pPager->journalOff + (i64)nLeft * (pPager->pageSize + 8);
-    memset(&head, 0, sizeof(head));
-    head.nPage = (u32)pPager->pageSize;
-    if (readHead(pPager->jfd, 0, nJournal, &head) != SQLITE_OK || head.bRekey) return 0;
-    iNext = (iNext + head.nSector - 1) / head.nSector * head.nSector;
-    return readHead(pPager->jfd, iNext, nJournal, &head) == SQLITE_DONE;
 }
 
 /* Called for the header of a new journal: marks it if it is that of a rekey. a: at least 32 bytes. */
@@ -274,7 +378,7 @@ static int mcWalMayCheckpoint(Wal *pWal, int nPage) {
     i64 nWal;
     u32 iFrame = 0;
     int rc;
-    if (!mcIsOurFile(pWal->pDbFd)) return SQLITE_OK;
+    if (!mcIsOurFile(pWal->pWalFd)) return SQLITE_OK; /* then the main file is none of ours either */
     if (pWal->hdr.mxFrame == 0) {
         /* Nothing to copy. But what SQLite cannot make out under this key is deleted next. */
         rc = sqlite3OsFileSize(pWal->pWalFd, &nWal);
@@ -296,8 +400,7 @@ static int mcWalMayCheckpoint(Wal *pWal, int nPage) {
 ** the next page is sealed or opened. 0 with *pRc set: it could not be sealed.
 */
 static const void *mcSealFrame(Wal *pWal, Pgno pgno, const void *pPlain, const void **ppSummed, int *pRc) {
-    McFile *pMain = (McFile *)pWal->pDbFd;
-    McCodec *p = mcIsOurFile(pWal->pDbFd) ? pMain->pCodec : 0;
+    McCodec *p = mcWalCodec(pWal);
     int nPage = (int)pWal->szPage;
     u8 *aSealed;
     *ppSummed = pPlain;

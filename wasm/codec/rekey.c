@@ -187,7 +187,10 @@ static int rekeyFile(sqlite3 *db, int iDb, Btree *pBt, McKey *pNew, int nReserve
     }
     bNew = rc == SQLITE_OK || (bCommitting && newKeyHolds(p, pBt));
     settle(p, pBt, bNew);
-    if (rc != SQLITE_OK) pager_reset(pPager);
+    if (rc != SQLITE_OK) {
+        pager_reset(pPager);
+        mcSetGeometry(pBt, (int)pPager->pageSize, bNew ? nNewReserve : nReserve);
+    }
     if (rc == SQLITE_OK && bWasPlain) {
         rc = wipeTail(pBt);
         if (rc != SQLITE_OK)
@@ -276,7 +279,9 @@ static int mcRekey(sqlite3 *db, int iDb, const u8 *aKey, int nKey, char **pzErr)
     int rc = mcUsable(db, iDb, 1, &pBt, pzErr);
     if (rc == SQLITE_OK) rc = mcIdle(db, pBt, "Rekeying", pzErr);
     if (rc == SQLITE_OK) AtomicStore(&db->u1.isInterrupted, 0); /* as SQLite does when a statement begins */
-    if (rc == SQLITE_OK && sqlite3PagerIsreadonly(sqlite3BtreePager(pBt))) rc = SQLITE_READONLY;
+    if (rc == SQLITE_OK && (sqlite3PagerIsreadonly(sqlite3BtreePager(pBt)) || (db->flags & SQLITE_QueryOnly) != 0)) {
+        rc = SQLITE_READONLY;
+    }
     if (rc == SQLITE_OK && nKey > 0) rc = mcKeyNew(db, aKey, nKey, &pNew, pzErr);
     if (rc != SQLITE_OK) return rc;
     sqlite3BtreeEnter(pBt);

@@ -51,9 +51,16 @@ static McFile *mcMainFile(Pager *pPager) {
     return mcIsOurFile(pFile) && ((McFile *)pFile)->eKind == MC_FILE_MAIN ? (McFile *)pFile : 0;
 }
 
+/* The codec of a pager, or 0. Not by the methods of its file: others may wrap those for a while, as
+** SQLite's recovery extension does, and a database does not turn plain by it. */
 static McCodec *mcPagerCodec(Pager *pPager) {
-    McFile *pFile = mcMainFile(pPager);
-    return pFile ? pFile->pCodec : 0;
+    sqlite3_mutex *pMutex = mcMutex();
+    McCodec *p;
+    sqlite3_mutex_enter(pMutex);
+    for (p = mcCodecs; p && p->pPager != pPager; p = p->pNext) {
+    }
+    sqlite3_mutex_leave(pMutex);
+    return p;
 }
 
 static int mcIsEncrypted(Pager *pPager) {
@@ -71,7 +78,7 @@ static void linkSideFiles(Pager *pPager, McCodec *pCodec) {
 /* From here on the files of the codec's pager are encrypted. */
 static void mcLink(McCodec *pCodec) {
     sqlite3_mutex *pMutex = mcMutex();
-    mcMainFile(pCodec->pPager)->pCodec = pCodec;
+    ((McFile *)sqlite3PagerFile(pCodec->pPager))->pCodec = pCodec;
     linkSideFiles(pCodec->pPager, pCodec);
     sqlite3_mutex_enter(pMutex);
     pCodec->pNext = mcCodecs;
@@ -88,7 +95,7 @@ static void mcUnlink(McCodec *pCodec) {
     }
     *pp = pCodec->pNext;
     sqlite3_mutex_leave(pMutex);
-    mcMainFile(pCodec->pPager)->pCodec = 0;
+    ((McFile *)sqlite3PagerFile(pCodec->pPager))->pCodec = 0;
     linkSideFiles(pCodec->pPager, 0);
 }
 
@@ -196,9 +203,20 @@ static int readVersion(McFile *pFile, void *pOut) {
     return rc;
 }
 
+/* Several pages at once, as SQLite's recovery extension reads them. */
+static int readPages(McFile *pFile, u8 *pOut, int nOut, i64 iOff, int nPage) {
+    int rc = SQLITE_OK;
+    for (int i = 0; rc == SQLITE_OK && i < nOut; i += nPage) {
+        rc = readMainPage(pFile, pOut + i, nPage, iOff + i);
+        if (rc != SQLITE_OK) memset(pOut + i, 0, (size_t)(nOut - i));
+    }
+    return rc;
+}
+
 static int readMain(McFile *pFile, void *pOut, int nOut, i64 iOff) {
     i64 nPage = pFile->pCodec->pPager->pageSize;
     if (nOut == nPage && iOff % nPage == 0) return readMainPage(pFile, pOut, nOut, iOff);
+    if (nOut % nPage == 0 && iOff % nPage == 0) return readPages(pFile, pOut, nOut, iOff, (int)nPage);
     if (iOff == 24 && nOut == 16) return readVersion(pFile, pOut);
     if (iOff == 0 && nOut == 100) return pFile->pReal->pMethods->xRead(pFile->pReal, pOut, nOut, iOff);
     return SQLITE_IOERR_READ;
@@ -255,8 +273,8 @@ static int readJournal(McFile *pFile, void *pOut, int nOut, i64 iOff) {
     aPage = mcReadBuffer(p);
     rc = pFile->pReal->pMethods->xRead(pFile->pReal, aPage, nOut, iOff);
     if (rc == SQLITE_OK && mcOpenPage(p, p->pKey, pgno, aPage, nOut) != SQLITE_OK) {
-        /* A record that was counted when the journal was synced is damaged: the pager stops and leaves
-        ** the journal, which it does for I/O errors. Elsewhere it is where the journal ends. */
+        /* The pager stops and leaves the journal, which it does for I/O errors, unless the journal may end
+        ** here. */
         rc = SQLITE_IOERR_DATA;
     }
     if (rc != SQLITE_OK) {
@@ -296,7 +314,7 @@ static int writeJournal(McFile *pFile, const void *pIn, int nIn, i64 iOff) {
 /* Derive a key that has not met page 1 yet: frames of a WAL with checksums over plaintext are read
 ** before it. */
 static int deriveFromMain(McFile *pFile) {
-    sqlite3_file *pMain = mcMainFile(pFile->pCodec->pPager)->pReal;
+    sqlite3_file *pMain = ((McFile *)sqlite3PagerFile(pFile->pCodec->pPager))->pReal;
     u8 aSalt[16];
     int rc = pMain->pMethods->xRead(pMain, aSalt, sizeof(aSalt), 0);
     return rc == SQLITE_OK ? mcKeyUseSalt(pFile->pCodec->pKey, aSalt) : rc;
@@ -391,9 +409,15 @@ static int readWal(McFile *pFile, void *pOut, int nOut, i64 iOff) {
     return pFile->pReal->pMethods->xRead(pFile->pReal, pOut, nOut, iOff);
 }
 
-/* Called before a page is read from the WAL of the main file pDbFd. */
-static void mcExpectPage(sqlite3_file *pDbFd, Pgno pgno) {
-    if (mcIsOurFile(pDbFd) && ((McFile *)pDbFd)->pCodec) ((McFile *)pDbFd)->pCodec->iExpect = pgno;
+/* The codec of a WAL, or 0. */
+static McCodec *mcWalCodec(Wal *pWal) {
+    return mcIsOurFile(pWal->pWalFd) ? ((McFile *)pWal->pWalFd)->pCodec : 0;
+}
+
+/* Called before a page is read from the WAL. */
+static void mcExpectPage(Wal *pWal, Pgno pgno) {
+    McCodec *p = mcWalCodec(pWal);
+    if (p) p->iExpect = pgno;
 }
 
 /* ---- sqlite3_io_methods */
