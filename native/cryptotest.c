@@ -103,7 +103,7 @@ int main(void) {
     test_primitives();
     test_pages();
     test_random();
-    test_random_of_host();
+    test_host();
     printf("%lu passed, %lu failed\n", passed, failed);
     return failed != 0;
 }

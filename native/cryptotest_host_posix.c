@@ -1,5 +1,5 @@
 /*
-** The generator under fork() and in threads.
+** What only a POSIX machine can be asked: its features, the generator under fork() and in threads.
 */
 #include <pthread.h>
 #include <string.h>
@@ -7,9 +7,31 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cpu.h"
 #include "cryptotest.h"
 #include "csprng.h"
 #include "entropy.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+/* What the compiler's library finds out about this machine. */
+static uint32_t cpu_features_by_compiler(void) {
+    return __builtin_cpu_supports("ssse3") ? CPU_SSSE3 : 0;
+}
+
+#else
+
+static uint32_t cpu_features_by_compiler(void) {
+    return cpu_features();
+}
+
+#endif
+
+static void test_cpu(void) {
+    CHECK(cpu_features() == cpu_features_by_compiler(), "CPU features: %08lx, the compiler says %08lx",
+          (unsigned long)cpu_features(), (unsigned long)cpu_features_by_compiler());
+    group_done("the features of this machine are those that the compiler's library sees");
+}
 
 /* Parent, child and grandchild draw after the fork; all get different bytes. */
 static void test_fork(void) {
@@ -95,7 +117,8 @@ static void test_source(void) {
     group_done("entropy of the system: long requests are filled to the end");
 }
 
-void test_random_of_host(void) {
+void test_host(void) {
+    test_cpu();
     test_source();
     test_fork();
     test_threads();

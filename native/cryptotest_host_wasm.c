@@ -42,7 +42,7 @@ EM_JS(int, count_crypto_calls, (int start), {
 });
 // clang-format on
 
-void test_random_of_host(void) {
+void test_host(void) {
     static const char *const name[] = {"",         "missing",          "without the function", "throwing",
                                        "all zero", "short by 8 bytes", "short after 8 bytes",  "another array",
                                        "no array"};

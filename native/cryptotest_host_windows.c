@@ -6,7 +6,7 @@
 #include "cryptotest.h"
 #include "entropy.h"
 
-void test_random_of_host(void) {
+void test_host(void) {
     static uint8_t a[100000], b[100000];
     CHECK(entropy_get(a, sizeof a) == 0 && entropy_get(b, sizeof b) == 0, "entropy_get failed");
     CHECK(memcmp(a, b, sizeof a) != 0, "entropy_get answers the same twice");

@@ -4,10 +4,11 @@
 */
 #include <string.h>
 
-#include "chacha20_poly1305.h"
+#include "bytes.h"
 #include "cryptotest.h"
 #include "cryptotest_vectors.h"
 #include "pbkdf2.h"
+#include "poly1305_limbs.h"
 #include "secure.h"
 #include "sha256.h"
 
@@ -116,6 +117,57 @@ static void test_poly1305_carries(void) {
     group_done("Poly1305 with limbs as full as they get");
 }
 
+/* The number of eight digits to the base 2^32, mod 2^130 - 5, by subtracting. */
+static void reduce(uint32_t n[8]) {
+    static const uint32_t p[8] = {0xfffffffb, 0xffffffff, 0xffffffff, 0xffffffff, 3, 0, 0, 0};
+    for (;;) {
+        uint32_t less[8];
+        int64_t f = 0;
+        for (int i = 0; i < 8; i++) {
+            f += (int64_t)n[i] - p[i];
+            less[i] = (uint32_t)f;
+            f >>= 32;
+        }
+        if (f < 0) return;
+        memcpy(n, less, sizeof less);
+    }
+}
+
+/* The last step of Poly1305 on accumulators at the edges of what a block can leave, whether or not a message
+** is known that leads there. */
+static void test_poly1305_last_step(void) {
+    static const uint64_t h0[] = {0,          1,          4,           5,           0xfffffffa,
+                                  0xfffffffb, 0xffffffff, 0x100000000, 0x100000004, 0x219999999};
+    static const uint64_t h1[] = {0, 1, 0xfffffffe, 0xffffffff};
+    static const uint64_t h2[] = {0, 0xfffffffe, 0xffffffff, 0x100000000, 0x1f3333333};
+    static const uint64_t h3[] = {0, 0xffffffff, 0x3fffffffe, 0x3ffffffff};
+    uint8_t key[32] = {0}, tag[16];
+    for (size_t a = 0; a < COUNT(h0); a++) {
+        for (size_t i = 0; i < COUNT(h1) * COUNT(h2) * COUNT(h3); i++) {
+            poly1305_limbs p = {0};
+            p.h0 = h0[a];
+            p.h1 = h1[i % COUNT(h1)];
+            p.h2 = h2[i / COUNT(h1) % COUNT(h2)];
+            p.h3 = h3[i / COUNT(h1) / COUNT(h2)];
+            uint32_t n[8] = {0};
+            const uint64_t limb[4] = {p.h0, p.h1, p.h2, p.h3};
+            uint64_t f = 0;
+            for (int k = 0; k < 8; k++) {
+                f += k < 4 ? limb[k] : 0;
+                n[k] = (uint32_t)f;
+                f >>= 32;
+            }
+            reduce(n);
+            poly1305_limbs_tag(&p, key, tag);
+            int equal = 1;
+            for (int k = 0; k < 4; k++) equal &= load32_le(tag + 4 * k) == n[k];
+            CHECK(equal, "last step of h0 %llx h1 %llx h2 %llx h3 %llx", (unsigned long long)p.h0,
+                  (unsigned long long)p.h1, (unsigned long long)p.h2, (unsigned long long)p.h3);
+        }
+    }
+    group_done("Poly1305, the last reduction at the edges");
+}
+
 static void test_sha256(void) {
     static uint8_t msg[1000], million[1000];
     uint8_t digest[32], want[32];
@@ -161,7 +213,22 @@ static void test_hmac(void) {
         CHECK(memcmp(tag, want, taglen) == 0, "hmac_sha256 %s byte by byte", v->id);
         CHECK(all_bytes((const uint8_t *)&s, sizeof s, 0), "hmac_sha256_final leaves its state");
     }
-    group_done("HMAC-SHA256, RFC 4231");
+    /* From its definition (RFC 2104), for keys around the length of a block. */
+    for (size_t keylen = 0; keylen <= 130; keylen++) {
+        uint8_t key[130], inner[64 + 50], outer[64 + 32], want[32], tag[32];
+        test_bytes(key, sizeof key, keylen);
+        memset(inner, 0, 64);
+        if (keylen > 64) sha256(inner, key, keylen);
+        if (keylen <= 64) memcpy(inner, key, keylen);
+        memcpy(outer, inner, 64);
+        for (int i = 0; i < 64; i++) inner[i] ^= 0x36, outer[i] ^= 0x5c;
+        memcpy(inner + 64, key, 50);
+        sha256(outer + 64, inner, sizeof inner);
+        sha256(want, outer, sizeof outer);
+        hmac_sha256(tag, key, keylen, key, 50);
+        CHECK(memcmp(tag, want, 32) == 0, "hmac_sha256 with a key of %d bytes", (int)keylen);
+    }
+    group_done("HMAC-SHA256, RFC 4231, keys of every length to 130");
 }
 
 static void test_pbkdf2(void) {
@@ -217,6 +284,7 @@ void test_primitives(void) {
     group_done("ChaCha20-Poly1305 put together, RFC 8439 2.8.2 and A.5");
     test_every_length();
     test_poly1305_carries();
+    test_poly1305_last_step();
     test_sha256();
     test_hmac();
     test_pbkdf2();
