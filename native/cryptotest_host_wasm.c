@@ -8,7 +8,7 @@
 #include "csprng.h"
 #include "entropy.h"
 
-/* Puts a broken `crypto` in place (1 to 8), or the real one back (0). */
+/* Puts a broken `crypto` in place (1 to 9), or the real one back (0). */
 // clang-format off
 EM_JS(void, break_crypto, (int how), {
   const real = Module.realCrypto = Module.realCrypto || globalThis.crypto;
@@ -23,6 +23,7 @@ EM_JS(void, break_crypto, (int how), {
     () => ({ getRandomValues(array) { return fill(array, 8); } }),
     () => ({ getRandomValues(array) { return fill(array, array.length).subarray(0, array.length - 1); } }),
     () => ({ getRandomValues() { return undefined; } }),
+    () => ({ getRandomValues(array) { fill(array, array.length).fill(0, 8, 16); return array; } }),
   ];
   Object.defineProperty(globalThis, 'crypto', { configurable: true, writable: true, value: broken[how]() });
 });
@@ -45,9 +46,9 @@ EM_JS(int, count_crypto_calls, (int start), {
 void test_host(void) {
     static const char *const name[] = {"",         "missing",          "without the function", "throwing",
                                        "all zero", "short by 8 bytes", "short after 8 bytes",  "another array",
-                                       "no array"};
+                                       "no array", "leaving a hole"};
     static uint8_t out[200000];
-    for (int how = 1; how <= 8; how++) {
+    for (int how = 1; how <= 9; how++) {
         break_crypto(how);
         for (size_t n = 1; n <= sizeof out; n = n < 64 ? n + 1 : n * 5) {
             memset(out, 0xa5, sizeof out);
@@ -62,7 +63,7 @@ void test_host(void) {
         break_crypto(0);
         CHECK(csprng_bytes(out, 16) == 0 && !all_bytes(out, 16, 0), "crypto was %s and is well again", name[how]);
     }
-    group_done("crypto.getRandomValues broken in eight ways: an error, then it works again");
+    group_done("crypto.getRandomValues broken in nine ways: an error, then it works again");
 
     count_crypto_calls(1);
     CHECK(entropy_get(out, sizeof out) == 0, "entropy_get of 200,000 bytes");
