@@ -15,8 +15,8 @@ import { lint } from './lint.mjs';
 /** @typedef {{passed: number, failed: number, skipped?: number, text?: string}} Result */
 
 /**
- * Which C tests run in which build (a ctest label expression; '' is all, '!x' all but x): natively and in the wasm module
- * that most browsers load all of them; in the others what depends on how they were compiled.
+ * Which C tests run in which build: a ctest label expression; '' is all, '!x' all but x. Natively and in the
+ * wasm module that most browsers load all of them; in the others what depends on how they were compiled.
  * @type {Record<string, string>}
  */
 const C_TESTS = {
