@@ -2,14 +2,15 @@
 //
 //   node scripts/dist.mjs <build>/out <name>     after a link: dist/<name>.wasm, the glue and SQLite's JavaScript
 //   node scripts/dist.mjs --check                all three modules are there, were linked with the glue in
-//                                                dist/, and import the same functions
+//                                                dist/, and import the same functions; and no file
+//                                                there has a path of this machine in it
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import v8 from 'node:v8';
-import { fileURLToPath } from 'node:url';
+import { CACHE, ROOT } from './lib.mjs';
 
-const DIST = fileURLToPath(new URL('../dist/', import.meta.url));
+const DIST = path.join(ROOT, 'dist');
 const GLUE = 'sqlite3mc-core.mjs';
 const MODULES = ['sqlite3mc', 'sqlite3mc-relaxed', 'sqlite3mc-nosimd'];
 // Which glue each module was linked with: <module>: sha256. Not published.
@@ -82,6 +83,12 @@ function check() {
       .join(', ');
     imports ??= list;
     if (list !== imports) problems.push(`dist/${name}.wasm imports ${list}; the others import ${imports}`);
+  }
+  for (const file of fs.readdirSync(DIST).filter((name) => /^[^.].*\.(wasm|m?js)$/.test(name))) {
+    const content = fs.readFileSync(path.join(DIST, file));
+    for (const place of [ROOT, CACHE]) {
+      if (content.includes(place)) problems.push(`dist/${file} has the path ${place} in it`);
+    }
   }
   if (problems.length) {
     console.error(problems.join('\n'));
