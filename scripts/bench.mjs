@@ -1,7 +1,10 @@
 // Benchmarks, from nothing: set-up, the modules, then bench/kernel.mjs and bench/database.mjs under Node 26.
 // Prints both reports; their numbers are in build/bench.json as well.
 //
-//   node scripts/bench.mjs [--json] [options of the two]    --json: print only the numbers
+//   node scripts/bench.mjs [--json] [--quick] [options of the two]
+//
+//   --json   print only the numbers
+//   --quick  a minute instead of several, and rougher numbers
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -10,6 +13,7 @@ import { buildDist, buildKernelBench } from './build.mjs';
 
 const json = process.argv.includes('--json');
 const options = process.argv.slice(2).filter((option) => option !== '--json');
+if (options.includes('--quick') && !options.some((option) => option.startsWith('--seconds='))) options.push('--seconds=8');
 
 /**
  * @param {string} script of bench/
