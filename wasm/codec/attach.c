@@ -233,7 +233,7 @@ static int uriSettings(sqlite3 *db, const char *zFile, int eWhich, char **pzErr)
     pScheme = mcSettingsScheme(pSet);
     for (int i = 0; rc == SQLITE_OK && i < pScheme->nParam; i++) {
         const char *zName = pScheme->aParam[i].zName;
-        const McParam *pParam;
+        const McParam *pParam = 0;
         McValue *pValue = mcSettingsParam(pSet, pScheme, zName, &pParam);
         if ((z = sqlite3_uri_parameter(zFile, zName)) != 0) rc = setFromText(pValue, pParam, zName, z, eWhich, pzErr);
     }

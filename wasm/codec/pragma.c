@@ -130,7 +130,7 @@ static int pragmaLegacyWal(McPragma *p) {
 /* A parameter of the selected scheme. */
 static int pragmaParam(McPragma *p) {
     McSettings *pSet = mcSettings(p->db);
-    const McParam *pParam;
+    const McParam *pParam = 0;
     McValue *pValue;
     int rc = SQLITE_OK;
     if (pSet == 0) return SQLITE_NOMEM;

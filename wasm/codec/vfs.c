@@ -152,7 +152,7 @@ static int readMainPage(McFile *pFile, void *pOut, int nOut, i64 iOff) {
     int nPage = nOut;
     Pgno pgno = (Pgno)(iOff / nPage + 1);
     McKey *pKey = mcMainReadKey(p, pgno);
-    u8 aRaw[16];
+    u8 aRaw[16] = {0};
     u8 *aPage;
     int rc;
     if (pKey == 0) return pReal->pMethods->xRead(pReal, pOut, nOut, iOff);
