@@ -135,12 +135,10 @@ static NOINLINE void stream_groups(stream_state *s, uint8_t *out, size_t groups)
 /* The fused loop: for each group, out[0..512) ^= key stream, and Poly1305 of `blocks` blocks (31 or 32)
 ** at m, which are read before out is written. m == out when decrypting. */
 static NOINLINE void fused_groups(page_state *s, uint8_t *out, const uint8_t *m, size_t groups, size_t blocks) {
-    poly1305_limbs p = s->mac;
     for (; groups > 0; groups--, out += GROUP, m += GROUP) {
-        woven_chacha20_poly1305(&s->stream, &p, out, m, blocks);
+        woven_chacha20_poly1305(&s->stream, &s->mac, out, m, blocks);
         count_group(&s->stream);
     }
-    s->mac = p;
 }
 
 /* One block: a chain of operations either way, and the scalar ones have the shorter latency. */
