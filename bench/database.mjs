@@ -238,8 +238,10 @@ export async function measure({ megabytes, rounds, pageSize, cpu }) {
     for (const [i, engine] of all.entries()) {
       const before = engine.memory?.calls.reads ?? 0;
       must(engine, scan(engine).join() === expected, 'the scan has another result');
+      // The root page and what the cache still holds of the leaves may be spared.
+      const reads = (engine.memory?.calls.reads ?? Infinity) - before;
+      must(engine, reads >= pages[i] - (1024 * CACHE_KIB) / pageSize, 'the scan did not read the file');
       must(engine, readPoints(engine, ids) === points, 'the point reads have another result');
-      must(engine, !engine.memory || engine.memory.calls.reads - before >= pages[i] - 10, 'the scan did not read the file');
       openAndClose(engine);
     }
     await rest();
