@@ -236,6 +236,15 @@ static void wipeStack(void) {
     wipe(space, sizeof space);
 }
 
+/* Where all memory can be searched, and not only the blocks that SQLite freed. */
+#if defined(__EMSCRIPTEN__)
+#define SEARCH_WASM 1
+#elif defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(SQLITE3MC_TEST_SANITIZED)
+#define SEARCH_LINUX 1
+#endif
+
+#if defined(SEARCH_WASM) || defined(SEARCH_LINUX)
+
 static int searchRange(const unsigned char *from, const unsigned char *to) {
     for (int i = 0; i < g.secretCount; i++) {
         if (holdsSecret(from, (size_t)(to - from), &g.secrets[i])) {
@@ -246,14 +255,16 @@ static int searchRange(const unsigned char *from, const unsigned char *to) {
     return 0;
 }
 
-#if defined(__EMSCRIPTEN__)
+#endif
+
+#if defined(SEARCH_WASM)
 
 static void searchMemory(void) {
     /* from 1024: the bytes at address 0 are no object */
     searchRange((const unsigned char *)1024, (const unsigned char *)((size_t)__builtin_wasm_memory_size(0) * 65536));
 }
 
-#elif defined(__linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(SQLITE3MC_TEST_SANITIZED)
+#elif defined(SEARCH_LINUX)
 
 static void searchMemory(void) {
     static char line[512];
@@ -279,7 +290,6 @@ static void searchMemory(void) {
 
 #else
 
-/* Only the blocks that SQLite freed. */
 static void searchMemory(void) {
 }
 
