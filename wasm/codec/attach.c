@@ -166,7 +166,7 @@ static int mcKeySalt(Btree *pBt, const u8 **paSalt) {
 /* Set one integer parameter from text. pParam 0: a switch. */
 static int setFromText(McValue *pValue, const McParam *pParam, const char *zName, const char *zText, int eWhich,
                        char **pzErr) {
-    static const McParam bool_param = {"", 0, 0, 1, MC_PARAM_INT};
+    static const McParam bool_param = {"", 0, 0, 1, MC_PARAM_INT, 0};
     i64 v;
     if (pParam == 0) pParam = &bool_param;
     if (pParam == &bool_param && sqlite3GetBoolean(zText, 0) != sqlite3GetBoolean(zText, 1)) {

@@ -95,6 +95,15 @@ static void mcKeyForgetPassword(McKey *p) {
     if (!p->bRaw && !p->bHold) keyWipePassword(p);
 }
 
+static void *secretAlloc(size_t n) {
+    return sqlite3_malloc64(n);
+}
+
+static void secretFree(void *p, size_t n) {
+    if (p) secure_zero(p, n);
+    sqlite3_free(p);
+}
+
 /* Derive the state from the password and p->aSalt. */
 static int keyDerive(McKey *p) {
     McSecret secret;
@@ -104,6 +113,8 @@ static int keyDerive(McKey *p) {
     secret.aPassword = p->aPassword;
     secret.nPassword = (size_t)p->nPassword;
     secret.aSalt = p->aSalt;
+    secret.xAlloc = secretAlloc;
+    secret.xFree = secretFree;
     rc = p->pScheme->xDerive(p->pState, p->aValue, &secret);
     if (rc == MC_SCHEME_OK) {
         p->bDerived = 1;

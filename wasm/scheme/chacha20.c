@@ -30,10 +30,10 @@ typedef struct {
 } State;
 
 static const McParam params[] = {
-    {"kdf_iter", 64007, 1, 0x7fffffff, MC_PARAM_INT},
-    {"legacy", 0, 0, 1, MC_PARAM_INT},
-    {"legacy_page_size", 4096, 0, 65536, MC_PARAM_PAGE_SIZE},
-    {"plaintext_header_size", 0, 0, 100, MC_PARAM_INT},
+    {"kdf_iter", 64007, 1, 0x7fffffff, MC_PARAM_INT, NULL},
+    {"legacy", 0, 0, 1, MC_PARAM_INT, NULL},
+    {"legacy_page_size", 4096, 0, 65536, MC_PARAM_PAGE_SIZE, NULL},
+    {"plaintext_header_size", 0, 0, 100, MC_PARAM_INT, NULL},
 };
 
 static int authenticates(const int *value) {

@@ -47,5 +47,6 @@ int mc_scheme_param(const McScheme *p, const char *zName) {
 int mc_param_legal(const McParam *p, int v) {
     if (v < p->iMin || v > p->iMax) return 0;
     if (p->eKind == MC_PARAM_PAGE_SIZE && v != 0) return v >= 512 && v <= 65536 && (v & (v - 1)) == 0;
+    if (p->eKind == MC_PARAM_BLOCKS) return v % 16 == 0;
     return 1;
 }

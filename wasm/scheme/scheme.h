@@ -21,25 +21,40 @@ enum {
     MC_SCHEME_BAD_PAGE,   /* the page does not verify: wrong key, wrong parameters or damage */
     MC_SCHEME_UNVERIFIED, /* the page was opened although its tag is wrong, as asked */
     MC_SCHEME_NO_ENTROPY, /* no random bytes to be had; the page was not sealed */
-    MC_SCHEME_NO_MEMORY
+    MC_SCHEME_NO_MEMORY,
+    MC_SCHEME_PARAMETERS /* legal values that do not go together; no key was derived */
 };
 
 /* How the value of a parameter is checked beyond minimum and maximum. */
-enum { MC_PARAM_INT = 0, MC_PARAM_PAGE_SIZE /* 0 or a power of two, 512..65536 */ };
+enum {
+    MC_PARAM_INT = 0,
+    MC_PARAM_PAGE_SIZE, /* 0 or a power of two, 512..65536 */
+    MC_PARAM_BLOCKS     /* a multiple of 16 */
+};
 
 typedef struct McParam {
     const char *zName;
     int iDefault;
     int iMin;
     int iMax;
-    int eKind; /* MC_PARAM_... */
+    int eKind;                  /* MC_PARAM_... */
+    const char *const *azValue; /* NULL, or the names of the values iMin..iMax */
 } McParam;
+
+/* Another parameter that is set together with one. */
+typedef struct McImplied {
+    int iParam;
+    int iValue;
+} McImplied;
 
 /* A password and the salt to use it with. nPassword in bytes; aSalt: MC_SALT_SIZE bytes. */
 typedef struct McSecret {
     const uint8_t *aPassword;
     size_t nPassword;
     const uint8_t *aSalt;
+    /* Memory for a derivation that needs much of it: NULL if there is none. xFree wipes it. */
+    void *(*xAlloc)(size_t n);
+    void (*xFree)(void *p, size_t n);
 } McSecret;
 
 typedef struct McScheme McScheme;
@@ -49,6 +64,10 @@ struct McScheme {
     int nParam;
     size_t nState; /* bytes of the key state, which belongs to the caller and is wiped by it */
     int nSalt;     /* MC_SALT_SIZE, or 0: the scheme has no salt */
+
+    /* The parameters that setting parameter iParam to the value sets too; *pn of them. NULL function:
+    ** there are none. */
+    const McImplied *(*xImplies)(int iParam, int iValue, int *pn);
 
     /* 1 if every page carries a tag, so that xOpen tells a wrong key from a right one. */
     int (*xAuthenticates)(const int *aValue);
@@ -68,7 +87,7 @@ struct McScheme {
     ** scheme knows no raw keys. */
     int (*xRawKey)(const int *aValue, const uint8_t *aPassword, size_t nPassword, uint8_t aSalt[MC_SALT_SIZE]);
 
-    /* Fill pState from password and salt. */
+    /* Fill pState (any alignment that holds a uint64_t) from password and salt. */
     int (*xDerive)(void *pState, const int *aValue, const McSecret *pSecret);
 
     /*
