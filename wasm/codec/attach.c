@@ -163,81 +163,10 @@ static int mcKeySalt(Btree *pBt, const u8 **paSalt) {
 
 /* ---- URI parameters */
 
-/* Set one integer parameter from text. pParam 0: a switch. */
-static int setFromText(McValue *pValue, const McParam *pParam, const char *zName, const char *zText, int eWhich,
-                       char **pzErr) {
-    static const McParam bool_param = {"", 0, 0, 1, MC_PARAM_INT, 0};
-    i64 v;
-    if (pParam == 0) pParam = &bool_param;
-    if (pParam == &bool_param && sqlite3GetBoolean(zText, 0) != sqlite3GetBoolean(zText, 1)) {
-        *pzErr = sqlite3_mprintf("Malformed boolean value '%s' of '%s'.", zText, zName);
-        return SQLITE_ERROR;
-    } else if (pParam == &bool_param) {
-        v = sqlite3GetBoolean(zText, 0);
-    } else if (sqlite3DecOrHexToI64(zText, &v) != 0) {
-        *pzErr = sqlite3_mprintf("Malformed integer value '%s'.", zText);
-        return SQLITE_ERROR;
-    }
-    if (v != (int)v || !mc_param_legal(pParam, (int)v)) {
-        *pzErr =
-            sqlite3_mprintf("Value %s of '%s' is out of range (%d to %d%s).", zText, zName, pParam->iMin, pParam->iMax,
-                            pParam->eKind == MC_PARAM_PAGE_SIZE ? "; 0 or a power of two from 512" : "");
-        return SQLITE_ERROR;
-    }
-    pValue->iNext = (int)v;
-    if (eWhich == MC_DEFAULT) pValue->iDefault = (int)v;
-    return SQLITE_OK;
-}
-
-/* Choose the scheme by name. */
-static int setScheme(McSettings *pSet, const char *zName, int eWhich) {
-    const McScheme *pScheme = mc_scheme_by_name(zName);
-    int id = 1;
-    if (pScheme == 0) return SQLITE_ERROR;
-    while (mc_scheme_by_id(id) != pScheme) id++;
-    pSet->scheme.iNext = id;
-    if (eWhich == MC_DEFAULT) pSet->scheme.iDefault = id;
-    return SQLITE_OK;
-}
-
-/* Take the salt of later keys from 32 hex digits. */
-static int setSalt(McSettings *pSet, const char *zHex, char **pzErr) {
-    u8 aSalt[MC_SALT_SIZE];
-    if (strlen(zHex) != 2 * MC_SALT_SIZE || !mc_hex_decode(zHex, 2 * MC_SALT_SIZE, aSalt)) {
-        *pzErr = sqlite3_mprintf("Invalid cipher salt: 32 hex digits are needed.");
-        return SQLITE_ERROR;
-    }
-    memcpy(pSet->aSalt, aSalt, MC_SALT_SIZE);
-    pSet->bSalt = 1;
-    return SQLITE_OK;
-}
-
 /* Take scheme, salt and parameters from the URI of a database. */
 static int uriSettings(sqlite3 *db, const char *zFile, int eWhich, char **pzErr) {
     McSettings *pSet = mcSettings(db);
-    const McScheme *pScheme;
-    const char *z;
-    int rc = SQLITE_OK;
-    if (pSet == 0) return SQLITE_NOMEM;
-    if ((z = sqlite3_uri_parameter(zFile, "cipher")) != 0 && setScheme(pSet, z, eWhich) != SQLITE_OK) {
-        *pzErr = sqlite3_mprintf("unknown cipher '%s'", z);
-        return SQLITE_ERROR;
-    }
-    if ((z = sqlite3_uri_parameter(zFile, "cipher_salt")) != 0) rc = setSalt(pSet, z, pzErr);
-    if (rc == SQLITE_OK && (z = sqlite3_uri_parameter(zFile, "hmac_check")) != 0) {
-        rc = setFromText(&pSet->hmacCheck, 0, "hmac_check", z, MC_TEMP, pzErr);
-    }
-    if (rc == SQLITE_OK && (z = sqlite3_uri_parameter(zFile, "mc_legacy_wal")) != 0) {
-        rc = setFromText(&pSet->legacyWal, 0, "mc_legacy_wal", z, MC_TEMP, pzErr);
-    }
-    pScheme = mcSettingsScheme(pSet);
-    for (int i = 0; rc == SQLITE_OK && i < pScheme->nParam; i++) {
-        const char *zName = pScheme->aParam[i].zName;
-        const McParam *pParam = 0;
-        McValue *pValue = mcSettingsParam(pSet, pScheme, zName, &pParam);
-        if ((z = sqlite3_uri_parameter(zFile, zName)) != 0) rc = setFromText(pValue, pParam, zName, z, eWhich, pzErr);
-    }
-    return rc;
+    return pSet ? mcSettingsFromUri(pSet, zFile, eWhich, pzErr) : SQLITE_NOMEM;
 }
 
 /* The key in the URI: hexkey if not empty, else key, else textkey. *paKey 0: there is none. It is to
@@ -302,10 +231,12 @@ static int mcInheritFrom(sqlite3 *db, int iDb) {
 
 /* The key of the main database for a file attached without a key of its own. */
 static int inheritKey(sqlite3 *db, McKey **ppKey) {
-    Btree *pMain = db->aDb[mcSettings(db)->iInherit].pBt;
+    McSettings *pSet = mcSettings(db);
+    Btree *pMain = db->aDb[pSet ? pSet->iInherit : 0].pBt;
     McCodec *pCodec = mcPagerCodec(sqlite3BtreePager(pMain));
     int rc = SQLITE_OK;
     *ppKey = 0;
+    if (pSet == 0) return SQLITE_NOMEM;
     if (pCodec == 0 || pCodec->pKey == 0) return SQLITE_OK;
     if (!pCodec->pKey->bDerived) {
         int bWasIdle = sqlite3BtreeTxnState(pMain) == SQLITE_TXN_NONE;

@@ -36,10 +36,11 @@ typedef struct McValue {
 } McValue;
 
 struct McSettings {
-    McValue scheme;     /* id of the scheme */
-    McValue hmacCheck;  /* 0: read pages whose tag is wrong */
-    McValue legacyWal;  /* 1: WAL frame checksums over plaintext */
-    McValue *aParam[8]; /* per scheme id - 1: its parameters */
+    McValue scheme;                 /* id of the scheme */
+    McValue hmacCheck;              /* 0: read pages whose tag is wrong */
+    McValue legacyWal;              /* 1: WAL frame checksums over plaintext */
+    int nScheme;                    /* registered when this was last looked at */
+    McValue *aParam[MC_MAX_SCHEME]; /* per scheme id - 1: its parameters */
     u8 aSalt[MC_SALT_SIZE];
     u8 bSalt;     /* aSalt was set by cipher_salt */
     int iInherit; /* database whose key an ATTACH without a key takes: main, or what VACUUM INTO reads */
@@ -50,8 +51,15 @@ struct McSettings {
 
 static McSettings *mcSettings(sqlite3 *db); /* 0: out of memory */
 static const McScheme *mcSettingsScheme(McSettings *p);
-static McValue *mcSettingsParam(McSettings *p, const McScheme *pScheme, const char *zName, const McParam **ppParam);
+static McValue *mcSettingsParam(McSettings *p, const McScheme *pScheme, int i);
 static void mcSettingsConsume(McSettings *p);
+static int mcParseValue(const McParam *p, const char *zName, const char *zText, int *piValue, char **pzErr);
+static char *mcValueText(const McParam *p, int v);
+static void mcSetParam(McSettings *p, const McScheme *pScheme, int i, int v, int eWhich);
+static int mcSetSwitch(McValue *p, const char *zName, const char *zText, char **pzErr);
+static int mcSetScheme(McSettings *p, const char *zName, int eWhich, char **pzErr);
+static int mcSetSalt(McSettings *p, const char *zHex, char **pzErr);
+static int mcSettingsFromUri(McSettings *p, const char *zFile, int eWhich, char **pzErr);
 
 /* ---- key.c */
 

@@ -13,6 +13,7 @@
 static int mcKeyNew(sqlite3 *db, const u8 *aPassword, int nPassword, McKey **ppKey, char **pzErr) {
     McSettings *pSet = mcSettings(db);
     const McScheme *pScheme;
+    const char *zConflict;
     int eForm;
     McKey *p;
     *ppKey = 0;
@@ -27,6 +28,12 @@ static int mcKeyNew(sqlite3 *db, const u8 *aPassword, int nPassword, McKey **ppK
     p->bLegacyWal = (u8)pSet->legacyWal.iNext;
     for (int i = 0; i < pScheme->nParam; i++) p->aValue[i] = pSet->aParam[pSet->scheme.iNext - 1][i].iNext;
     mcSettingsConsume(pSet);
+    zConflict = pScheme->xConflict ? pScheme->xConflict(p->aValue) : 0;
+    if (zConflict) {
+        *pzErr = sqlite3_mprintf("%s: %s.", pScheme->zName, zConflict);
+        mcKeyFree(p);
+        return SQLITE_ERROR;
+    }
     eForm = pScheme->xRawKey ? pScheme->xRawKey(p->aValue, aPassword, (size_t)nPassword, p->aSalt) : MC_RAW_NONE;
     if (eForm == MC_RAW_MALFORMED) {
         *pzErr = sqlite3_mprintf("Malformed raw key (raw:hex: or raw:bin: with the wrong number of digits or bytes)");
@@ -110,6 +117,7 @@ static int keyDerive(McKey *p) {
     int rc;
     if (p->bDerived) return SQLITE_OK;
     if (p->aPassword == 0) return SQLITE_NOTADB; /* the file has another salt than before */
+    secret.pScheme = p->pScheme;
     secret.aPassword = p->aPassword;
     secret.nPassword = (size_t)p->nPassword;
     secret.aSalt = p->aSalt;

@@ -18,8 +18,8 @@ static int answer(McPragma *p, const char *z) {
     return *p->pzOut ? SQLITE_OK : SQLITE_NOMEM;
 }
 
-static int answerInt(McPragma *p, int v) {
-    *p->pzOut = sqlite3_mprintf("%d", v);
+static int answerValue(McPragma *p, const McParam *pParam, int v) {
+    *p->pzOut = mcValueText(pParam, v);
     return *p->pzOut ? SQLITE_OK : SQLITE_NOMEM;
 }
 
@@ -74,10 +74,7 @@ static int pragmaHexrekey(McPragma *p) {
 static int pragmaCipher(McPragma *p) {
     McSettings *pSet = mcSettings(p->db);
     if (pSet == 0) return SQLITE_NOMEM;
-    if (p->zValue && setScheme(pSet, p->zValue, p->eWhich) != SQLITE_OK) {
-        *p->pzOut = sqlite3_mprintf("Cipher '%s' unknown.", p->zValue);
-        return SQLITE_ERROR;
-    }
+    if (p->zValue && mcSetScheme(pSet, p->zValue, p->eWhich, p->pzOut) != SQLITE_OK) return SQLITE_ERROR;
     return answer(p, mcSettingsScheme(pSet)->zName);
 }
 
@@ -95,7 +92,7 @@ static int pragmaSalt(McPragma *p) {
             *p->pzOut = sqlite3_mprintf("Cipher salt can't be changed.");
             return SQLITE_ERROR;
         }
-        rc = setSalt(pSet, p->zValue, p->pzOut);
+        rc = mcSetSalt(pSet, p->zValue, p->pzOut);
         return rc == SQLITE_OK ? answer(p, "ok") : rc;
     }
     rc = mcKeySalt(pBt, &aSalt);
@@ -115,8 +112,8 @@ static int oneShot(McPragma *p, size_t iOffset) {
     int rc = SQLITE_OK;
     if (pSet == 0) return SQLITE_NOMEM;
     pValue = (McValue *)((u8 *)pSet + iOffset);
-    if (p->zValue) rc = setFromText(pValue, 0, p->zName, p->zValue, MC_TEMP, p->pzOut);
-    return rc == SQLITE_OK ? answerInt(p, pValue->iNext) : rc;
+    if (p->zValue) rc = mcSetSwitch(pValue, p->zName, p->zValue, p->pzOut);
+    return rc == SQLITE_OK ? answerValue(p, 0, pValue->iNext) : rc;
 }
 
 static int pragmaHmacCheck(McPragma *p) {
@@ -130,14 +127,18 @@ static int pragmaLegacyWal(McPragma *p) {
 /* A parameter of the selected scheme. */
 static int pragmaParam(McPragma *p) {
     McSettings *pSet = mcSettings(p->db);
-    const McParam *pParam = 0;
-    McValue *pValue;
-    int rc = SQLITE_OK;
+    const McScheme *pScheme;
+    int i, v;
     if (pSet == 0) return SQLITE_NOMEM;
-    pValue = mcSettingsParam(pSet, mcSettingsScheme(pSet), p->zName, &pParam);
-    if (pValue == 0) return SQLITE_NOTFOUND;
-    if (p->zValue) rc = setFromText(pValue, pParam, p->zName, p->zValue, p->eWhich, p->pzOut);
-    return rc == SQLITE_OK ? answerInt(p, pValue->iNext) : rc;
+    pScheme = mcSettingsScheme(pSet);
+    i = mc_scheme_param(pScheme, p->zName);
+    if (i < 0) return SQLITE_NOTFOUND;
+    if (p->zValue) {
+        int rc = mcParseValue(&pScheme->aParam[i], p->zName, p->zValue, &v, p->pzOut);
+        if (rc != SQLITE_OK) return rc;
+        mcSetParam(pSet, pScheme, i, v, p->eWhich);
+    }
+    return answerValue(p, &pScheme->aParam[i], mcSettingsParam(pSet, pScheme, i)->iNext);
 }
 
 /* Called for every PRAGMA. SQLITE_NOTFOUND: it is not one of ours. azArg: result, name, value. */

@@ -11,8 +11,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Most parameters that one scheme may have, and the size of the salt of all schemes with a salt. */
-#define MC_MAX_PARAM 12
+/* Most schemes, most parameters that one of them may have, size of the salt of all schemes with a salt. */
+#define MC_MAX_SCHEME 16
+#define MC_MAX_PARAM 64
 #define MC_SALT_SIZE 16
 
 /* Results of the functions below. */
@@ -49,6 +50,7 @@ typedef struct McImplied {
 
 /* A password and the salt to use it with. nPassword in bytes; aSalt: MC_SALT_SIZE bytes. */
 typedef struct McSecret {
+    const struct McScheme *pScheme;
     const uint8_t *aPassword;
     size_t nPassword;
     const uint8_t *aSalt;
@@ -68,6 +70,10 @@ struct McScheme {
     /* The parameters that setting parameter iParam to the value sets too; *pn of them. NULL function:
     ** there are none. */
     const McImplied *(*xImplies)(int iParam, int iValue, int *pn);
+
+    /* What is wrong with these values together, each of which is legal: a sentence without a dot. NULL:
+    ** nothing. NULL function: they always go together. */
+    const char *(*xConflict)(const int *aValue);
 
     /* 1 if every page carries a tag, so that xOpen tells a wrong key from a right one. */
     int (*xAuthenticates)(const int *aValue);
@@ -107,14 +113,30 @@ extern const uint8_t mc_sqlite_magic[16];
 /* The registered schemes in order of their ids (1, 2, ...); NULL past the last one. */
 const McScheme *mc_scheme_by_id(int iScheme);
 
+/* The id of a registered scheme. */
+int mc_scheme_id(const McScheme *p);
+
 /* By name, ASCII letters of either case. NULL: unknown. */
 const McScheme *mc_scheme_by_name(const char *zName);
 
 /* The scheme of a connection that chose none. */
 const McScheme *mc_scheme_default(void);
 
+/*
+** Add a scheme at run time, and make it the default if asked. It must stay where it is until
+** mc_scheme_unregister() says so. 1: done. 0: there are MC_MAX_SCHEME schemes, or one of that name. Calls
+** must not overlap; look-ups may run beside them.
+*/
+int mc_scheme_register(const McScheme *p, int bDefault);
+
+/* Take the scheme that was added last out again. NULL: none is left. Nothing may run beside it. */
+const McScheme *mc_scheme_unregister(void);
+
 /* Index of a parameter by name (either case) in p->aParam, or -1. */
 int mc_scheme_param(const McScheme *p, const char *zName);
+
+/* 1 if the two names are equal, ASCII letters of either case. */
+int mc_same_name(const char *a, const char *b);
 
 /* 1 if v is a legal value of the parameter. */
 int mc_param_legal(const McParam *p, int v);
