@@ -103,6 +103,7 @@ int main(void) {
     test_primitives();
     test_pages();
     test_random();
+    test_aes();
     test_host();
     printf("%lu passed, %lu failed\n", passed, failed);
     return failed != 0;

@@ -25,6 +25,18 @@ typedef struct {
 } hash_vector;
 
 typedef struct {
+    const char *id, *key, *pt, *ct;
+} ecb_vector;
+
+typedef struct {
+    const char *id, *key, *iv, *pt, *ct;
+} cbc_vector;
+
+typedef struct {
+    const char *id, *key, *nonce, *ad, *pt, *ct, *tag256, *stream80;
+} aegis_vector;
+
+typedef struct {
     const char *id, *password, *salt;
     uint32_t iterations;
     const char *dk;

@@ -26,6 +26,20 @@ const TABLES = {
   sha256: { type: 'hash_vector', fields: ['msg', 'digest'] },
   'hmac-sha256': { type: 'mac_vector', fields: ['key', 'msg', 'tag'] },
   'pbkdf2-hmac-sha256': { type: 'kdf_vector', fields: ['password', 'salt', 'iterations', 'dk'] },
+  'aes-128-ecb': { type: 'ecb_vector', fields: ['key', 'pt', 'ct'] },
+  'aes-256-ecb': { type: 'ecb_vector', fields: ['key', 'pt', 'ct'] },
+  'aes-128-ctr': { type: 'cbc_vector', fields: ['key', 'iv', 'pt', 'ct'] },
+  'aes-256-ctr': { type: 'cbc_vector', fields: ['key', 'iv', 'pt', 'ct'] },
+  'aes-128-cbc': { type: 'cbc_vector', fields: ['key', 'iv', 'pt', 'ct'] },
+  'aes-256-cbc': { type: 'cbc_vector', fields: ['key', 'iv', 'pt', 'ct'] },
+  'aes-128-cbc-cs3': { type: 'cbc_vector', fields: ['key', 'iv', 'pt', 'ct'] },
+  'aes-256-cbc-cs3': { type: 'cbc_vector', fields: ['key', 'iv', 'pt', 'ct'] },
+  'aegis-128l': { type: 'aegis_vector', fields: ['key', 'nonce', 'aad', 'pt', 'ct', 'tag256', 'stream80'] },
+  'aegis-128x2': { type: 'aegis_vector', fields: ['key', 'nonce', 'aad', 'pt', 'ct', 'tag256', 'stream80'] },
+  'aegis-128x4': { type: 'aegis_vector', fields: ['key', 'nonce', 'aad', 'pt', 'ct', 'tag256', 'stream80'] },
+  'aegis-256': { type: 'aegis_vector', fields: ['key', 'nonce', 'aad', 'pt', 'ct', 'tag256', 'stream80'] },
+  'aegis-256x2': { type: 'aegis_vector', fields: ['key', 'nonce', 'aad', 'pt', 'ct', 'tag256', 'stream80'] },
+  'aegis-256x4': { type: 'aegis_vector', fields: ['key', 'nonce', 'aad', 'pt', 'ct', 'tag256', 'stream80'] },
 };
 
 /** @type {{ vectors: Vector[] }} */

@@ -8,9 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An expanded key, in the form of the implementation in use. Holds secrets: wipe it. May be copied. */
+/* An expanded key, in the form of the implementation that was in use. Holds secrets: wipe it. May be copied. */
 typedef struct aes_key {
     uint64_t schedule[120];
+    const struct aes_impl *impl;
     int rounds;
 } aes_key;
 
