@@ -101,6 +101,7 @@ int main(void) {
     report();
     test_selector();
     test_primitives();
+    test_hashes();
     test_pages();
     test_random();
     test_aes();

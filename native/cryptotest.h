@@ -38,6 +38,7 @@ void twin_poly1305(uint8_t tag[16], const uint8_t *msg, size_t n, const uint8_t 
 
 /* The groups. */
 void test_primitives(void);
+void test_hashes(void);
 void test_pages(void);
 void test_random(void);
 void test_aes(void);

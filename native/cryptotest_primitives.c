@@ -1,16 +1,14 @@
 /*
-** ChaCha20, Poly1305, SHA-256, HMAC and PBKDF2 against known answers, and all implementations against each
-** other and the slow twins on every length from 0 to 1100.
+** ChaCha20 and Poly1305 against known answers, and all implementations against each other and the slow twins
+** on every length from 0 to 1100.
 */
 #include <string.h>
 
 #include "bytes.h"
 #include "cryptotest.h"
 #include "cryptotest_vectors.h"
-#include "pbkdf2.h"
 #include "poly1305_limbs.h"
 #include "secure.h"
-#include "sha256.h"
 
 #define LONGEST 1100
 
@@ -168,91 +166,6 @@ static void test_poly1305_last_step(void) {
     group_done("Poly1305, the last reduction at the edges");
 }
 
-static void test_sha256(void) {
-    static uint8_t msg[1000], million[1000];
-    uint8_t digest[32], want[32];
-    sha256_state s;
-    for (size_t i = 0; i < COUNT(sha256_vectors); i++) {
-        const hash_vector *v = &sha256_vectors[i];
-        size_t n = unhex(msg, sizeof msg, v->msg);
-        unhex(want, sizeof want, v->digest);
-        sha256(digest, msg, n);
-        CHECK(memcmp(digest, want, 32) == 0, "sha256 %s", v->id);
-        /* In pieces of every length. */
-        for (size_t piece = 1; piece <= 130; piece++) {
-            sha256_init(&s);
-            for (size_t at = 0; at < n; at += piece) sha256_update(&s, msg + at, n - at < piece ? n - at : piece);
-            sha256_final(&s, digest);
-            CHECK(memcmp(digest, want, 32) == 0, "sha256 %s in pieces of %d", v->id, (int)piece);
-        }
-        CHECK(all_bytes((const uint8_t *)&s, sizeof s, 0), "sha256_final leaves its state");
-    }
-    /* A million times "a" (FIPS 180 examples). */
-    memset(million, 'a', sizeof million);
-    sha256_init(&s);
-    for (int i = 0; i < 1000; i++) sha256_update(&s, million, sizeof million);
-    sha256_final(&s, digest);
-    unhex(want, sizeof want, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
-    CHECK(memcmp(digest, want, 32) == 0, "sha256 of a million a");
-    group_done("SHA-256, known answers, in pieces of every length");
-}
-
-static void test_hmac(void) {
-    for (size_t i = 0; i < COUNT(hmac_sha256_vectors); i++) {
-        const mac_vector *v = &hmac_sha256_vectors[i];
-        uint8_t key[200], msg[200], want[32], tag[32];
-        size_t keylen = unhex(key, sizeof key, v->key);
-        size_t n = unhex(msg, sizeof msg, v->msg);
-        size_t taglen = unhex(want, sizeof want, v->tag);
-        hmac_sha256_state s;
-        hmac_sha256(tag, key, keylen, msg, n);
-        CHECK(memcmp(tag, want, taglen) == 0, "hmac_sha256 %s", v->id);
-        hmac_sha256_init(&s, key, keylen);
-        for (size_t k = 0; k < n; k++) hmac_sha256_update(&s, msg + k, 1);
-        hmac_sha256_final(&s, tag);
-        CHECK(memcmp(tag, want, taglen) == 0, "hmac_sha256 %s byte by byte", v->id);
-        CHECK(all_bytes((const uint8_t *)&s, sizeof s, 0), "hmac_sha256_final leaves its state");
-    }
-    /* From its definition (RFC 2104), for keys around the length of a block. */
-    for (size_t keylen = 0; keylen <= 130; keylen++) {
-        uint8_t key[130], inner[64 + 50], outer[64 + 32], want[32], tag[32];
-        test_bytes(key, sizeof key, keylen);
-        memset(inner, 0, 64);
-        if (keylen > 64) sha256(inner, key, keylen);
-        if (keylen <= 64) memcpy(inner, key, keylen);
-        memcpy(outer, inner, 64);
-        for (int i = 0; i < 64; i++) inner[i] ^= 0x36, outer[i] ^= 0x5c;
-        memcpy(inner + 64, key, 50);
-        sha256(outer + 64, inner, sizeof inner);
-        sha256(want, outer, sizeof outer);
-        hmac_sha256(tag, key, keylen, key, 50);
-        CHECK(memcmp(tag, want, 32) == 0, "hmac_sha256 with a key of %d bytes", (int)keylen);
-    }
-    group_done("HMAC-SHA256, RFC 4231, keys of every length to 130");
-}
-
-static void test_pbkdf2(void) {
-    for (size_t i = 0; i < COUNT(pbkdf2_hmac_sha256_vectors); i++) {
-        const kdf_vector *v = &pbkdf2_hmac_sha256_vectors[i];
-        uint8_t password[200], salt[64], want[64], dk[64 + 1];
-        size_t passwordlen = unhex(password, sizeof password, v->password);
-        size_t saltlen = unhex(salt, sizeof salt, v->salt);
-        size_t n = unhex(want, sizeof want, v->dk);
-        memset(dk, 0xa5, sizeof dk);
-        pbkdf2_hmac_sha256(password, passwordlen, salt, saltlen, v->iterations, dk, n);
-        CHECK(memcmp(dk, want, n) == 0, "pbkdf2 %s", v->id);
-        CHECK(dk[n] == 0xa5, "pbkdf2 %s wrote past its end", v->id);
-        /* A shorter key is the beginning of a longer one. */
-        if (v->iterations > 5000) continue;
-        for (size_t part = 1; part < n; part++) {
-            memset(dk, 0xa5, sizeof dk);
-            pbkdf2_hmac_sha256(password, passwordlen, salt, saltlen, v->iterations, dk, part);
-            CHECK(memcmp(dk, want, part) == 0 && dk[part] == 0xa5, "pbkdf2 %s, %d bytes", v->id, (int)part);
-        }
-    }
-    group_done("PBKDF2-HMAC-SHA256, RFC 7914, RFC 6070 inputs, keys of files");
-}
-
 static void test_secure(void) {
     uint8_t a[64], b[64];
     test_bytes(a, sizeof a, 1);
@@ -285,8 +198,5 @@ void test_primitives(void) {
     test_every_length();
     test_poly1305_carries();
     test_poly1305_last_step();
-    test_sha256();
-    test_hmac();
-    test_pbkdf2();
     test_secure();
 }

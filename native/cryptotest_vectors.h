@@ -42,6 +42,15 @@ typedef struct {
     const char *dk;
 } kdf_vector;
 
+typedef struct {
+    const char *id, *key, *pt, *ct;
+} rc4_vector;
+
+/* The key of a database of a scheme whose derivation is its own. The password is text. */
+typedef struct {
+    const char *scheme, *password, *key;
+} file_key;
+
 /* A page of a database that the reference wrote: its key, what is derived from it, parts of its plaintext. */
 typedef struct {
     const char *id;

@@ -8,11 +8,15 @@
 
 #include <valgrind/memcheck.h>
 
+#include "ascon.h"
 #include "chacha20_poly1305_impl.h"
 #include "cpu.h"
-#include "pbkdf2.h"
+#include "hmac.h"
+#include "md5.h"
 #include "secure.h"
+#include "sha1.h"
 #include "sha256.h"
+#include "sha512.h"
 
 static uint8_t key[64], nonce[16], message[5000], page[4096 + 512], out[64];
 
@@ -57,6 +61,45 @@ static void pages(const chacha20_poly1305_impl *impl) {
     }
 }
 
+static void hashes(void) {
+    static const size_t lengths[] = {0, 1, 55, 56, 64, 100, 111, 112, 128, 200, 1100};
+    hmac_key k;
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        size_t n = lengths[i];
+        secret(message, n);
+        md5(out, message, n);
+        sha1(out, message, n);
+        sha256(out, message, n);
+        sha512(out, message, n);
+        for (int algorithm = HMAC_SHA1; algorithm <= HMAC_SHA512; algorithm++) {
+            secret(message, n);
+            hmac_key_init(&k, algorithm, message, n);
+            hmac(&k, out, message, n, message, n / 2);
+            pbkdf2_hmac(algorithm, message, n, nonce, sizeof nonce, 3, out, 40);
+        }
+    }
+    publish(out, sizeof out);
+}
+
+static void ascon(void) {
+    static const size_t lengths[] = {0, 1, 7, 8, 9, 16, 100, 4064};
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        size_t n = lengths[i];
+        secret(key, sizeof key);
+        secret(page, n);
+        ascon_hash(out, key, 32, page, n, nonce, 4);
+        ascon128_encrypt(page, n, out, page, n / 2, key, nonce);
+        ascon128_decrypt_unverified(page, n, page, n / 2, key, nonce);
+        ascon_pbkdf2(out, key, n % 40, nonce, sizeof nonce, 3);
+        /* Whether the tag is right is public. The key is, too, or it would not be known whether it is. */
+        publish(key, sizeof key);
+        publish(page, n);
+        publish(out, sizeof out);
+        ascon128_encrypt(page, n, out, nonce, 5, key, nonce);
+        if (ascon128_decrypt(page, n, out, nonce, 5, key, nonce) != 0) printf("Ascon: tag refused\n");
+    }
+}
+
 int main(int argc, char **argv) {
     const chacha20_poly1305_impl *impl;
     if (RUNNING_ON_VALGRIND == 0) {
@@ -70,14 +113,8 @@ int main(int argc, char **argv) {
         printf("%s: checked\n", impl->name);
     }
 
-    secret(key, sizeof key);
-    secret(message, 100);
-    sha256(out, message, 100);
-    publish(out, sizeof out);
-    hmac_sha256(out, key, sizeof key, message, 100);
-    publish(out, sizeof out);
-    pbkdf2_hmac_sha256(key, sizeof key, nonce, sizeof nonce, 3, out, 40);
-    publish(out, sizeof out);
+    hashes();
+    ascon();
 
     secret(key, sizeof key);
     int equal = secure_equal(key, message, 32);
@@ -88,6 +125,6 @@ int main(int argc, char **argv) {
         secret(key, 1);
         if (key[0] == 42) printf("a branch on a secret\n");
     }
-    printf("hashes, PBKDF2, comparison: checked\n");
+    printf("hashes, HMAC, PBKDF2, Ascon, comparison: checked\n");
     return 0;
 }

@@ -40,6 +40,17 @@ const TABLES = {
   'aegis-256': { type: 'aegis_vector', fields: ['key', 'nonce', 'aad', 'pt', 'ct', 'tag256', 'stream80'] },
   'aegis-256x2': { type: 'aegis_vector', fields: ['key', 'nonce', 'aad', 'pt', 'ct', 'tag256', 'stream80'] },
   'aegis-256x4': { type: 'aegis_vector', fields: ['key', 'nonce', 'aad', 'pt', 'ct', 'tag256', 'stream80'] },
+  md5: { type: 'hash_vector', fields: ['msg', 'digest'] },
+  sha1: { type: 'hash_vector', fields: ['msg', 'digest'] },
+  sha512: { type: 'hash_vector', fields: ['msg', 'digest'] },
+  'hmac-sha1': { type: 'mac_vector', fields: ['key', 'msg', 'tag'] },
+  'hmac-sha512': { type: 'mac_vector', fields: ['key', 'msg', 'tag'] },
+  'pbkdf2-hmac-sha1': { type: 'kdf_vector', fields: ['password', 'salt', 'iterations', 'dk'] },
+  'pbkdf2-hmac-sha512': { type: 'kdf_vector', fields: ['password', 'salt', 'iterations', 'dk'] },
+  rc4: { type: 'rc4_vector', fields: ['key', 'pt', 'ct'] },
+  'ascon-128': { type: 'aead_vector', fields: ['key', 'nonce', 'aad', 'pt', 'ct', 'tag'] },
+  'ascon-hash': { type: 'hash_vector', fields: ['msg', 'digest'] },
+  'ascon-pbkdf2': { type: 'kdf_vector', fields: ['password', 'salt', 'iterations', 'dk'] },
 };
 
 /** @type {{ vectors: Vector[] }} */
@@ -48,21 +59,42 @@ const general = JSON.parse(read('vectors/vectors.json').toString());
 const rfc = JSON.parse(read('vectors/rfc.json').toString());
 const examples = JSON.parse(read('vectors/page-examples.json').toString());
 
-/** The key derivations of whole files are vectors of PBKDF2. */
+/** What the parameters of formats.md 4.1 are where an example does not say: [kdf_iter, algorithm] by `legacy`. */
+const SQLCIPHER = { 0: [256000, 2], 1: [4000, 0], 2: [4000, 0], 3: [64000, 0], 4: [256000, 2] };
+const PBKDF2 = ['pbkdf2-hmac-sha1', 'pbkdf2-hmac-sha256', 'pbkdf2-hmac-sha512'];
 const ITERATIONS = { normal: 64007, legacy: 12345 };
+
+/**
+ * The key derivations of whole files as vectors of their algorithms.
+ * @type {Record<string, (p: any, e: any) => Vector[]>}
+ */
+const DERIVATIONS = {
+  chacha20: (p) => [{ alg: 'pbkdf2-hmac-sha256', iterations: p.kdf_iter ?? (p.legacy ? ITERATIONS.legacy : ITERATIONS.normal) }],
+  ascon128: (p) => [{ alg: 'ascon-pbkdf2', iterations: p.kdf_iter ?? ITERATIONS.normal }],
+  sqlcipher: (p, e) => {
+    const [iterations, algorithm] = SQLCIPHER[/** @type {0} */ (p.legacy ?? 0)];
+    const alg = PBKDF2[p.kdf_algorithm ?? algorithm];
+    const mac = { alg, password: e.key, salt: e.hmac_salt, iterations: 2, dk: e.hmac_key };
+    return [{ alg, iterations }, ...(e.hmac_key ? [mac] : [])];
+  },
+};
 /** @type {Vector[]} */
-const kdf = examples.kdf
-  .filter((/** @type {any} */ e) => e.cipher === 'chacha20')
-  .map((/** @type {any} */ e) => ({
-    alg: 'pbkdf2-hmac-sha256',
-    id: `chacha20 ${JSON.stringify(e.params)}`,
+const kdf = examples.kdf.flatMap((/** @type {any} */ e) =>
+  (DERIVATIONS[e.cipher]?.(e.params, e) ?? []).map((v) => ({
+    id: `${e.cipher} ${JSON.stringify(e.params)}`,
     password: Buffer.from(e.password).toString('hex'),
     salt: e.salt,
-    iterations: e.params.kdf_iter ?? (e.params.legacy ? ITERATIONS.legacy : ITERATIONS.normal),
     dk: e.key,
-  }));
+    ...v,
+  })),
+);
+/** Those that are no vector of one algorithm. */
+const fileKeys = examples.kdf
+  .filter((/** @type {any} */ e) => ['aes128cbc', 'aes256cbc', 'rc4'].includes(e.cipher))
+  .map((/** @type {any} */ e) => `    {${[e.cipher, e.password, e.key].map((x) => JSON.stringify(x)).join(', ')}},`);
 
-const name = (/** @type {Vector} */ v) => String(v.alg).replace(/ \(RFC 8439 AEAD\)$/, '');
+/** The algorithm without a remark that follows it: " (RFC 8439 AEAD)", " v1.2". */
+const name = (/** @type {Vector} */ v) => String(v.alg).replace(/ (\(.*\)|v[\d.]+)$/, '');
 const all = [...general.vectors, ...rfc.vectors, ...kdf];
 
 /** @param {string | number} value */
@@ -94,6 +126,10 @@ const pages = examples.pages
 const header = `/* Written by scripts/vectors.mjs from test/vectors/: change those files, not this one. */
 
 ${tables.join('\n')}
+static const file_key file_keys[] = {
+${fileKeys.join('\n')}
+};
+
 static const page_example page_examples[] = {
 ${pages.join('\n')}
 };

@@ -29,6 +29,19 @@ static inline void store32_be(uint8_t *p, uint32_t x) {
     p[3] = (uint8_t)x;
 }
 
+static inline uint64_t load64_le(const uint8_t *p) {
+    return (uint64_t)load32_le(p + 4) << 32 | load32_le(p);
+}
+
+static inline void store64_le(uint8_t *p, uint64_t x) {
+    store32_le(p, (uint32_t)x);
+    store32_le(p + 4, (uint32_t)(x >> 32));
+}
+
+static inline uint64_t load64_be(const uint8_t *p) {
+    return (uint64_t)load32_be(p) << 32 | load32_be(p + 4);
+}
+
 static inline void store64_be(uint8_t *p, uint64_t x) {
     store32_be(p, (uint32_t)(x >> 32));
     store32_be(p + 4, (uint32_t)x);

@@ -1,59 +1,66 @@
 /*
-** PBKDF2 (RFC 8018 5.2) with HMAC-SHA256.
+** PBKDF2 (RFC 8018 5.2) with HMAC.
 **
 ** An iteration hashes one digest under a key that does not change. So both halves of the HMAC start
-** from states that were made once, and each is a single call of the compression function on a block
+** from values that were made once, and each is a single call of the compression function on a block
 ** whose padding stays in place: two compressions an iteration, no byte handling.
 */
-#include "pbkdf2.h"
-
 #include <string.h>
 
 #include "bytes.h"
+#include "hmac.h"
 #include "secure.h"
-#include "sha256.h"
 
-void pbkdf2_hmac_sha256(const uint8_t *password, size_t password_len, const uint8_t *salt, size_t salt_len,
-                        uint32_t iterations, uint8_t *out, size_t outlen) {
+/* m = the last block of a message of one block and one digest, without the digest. */
+static void pad(hash_block *m, const hash_function *function) {
+    uint32_t bits = (uint32_t)(function->block_size + function->digest_size) * 8;
+    memset(m, 0, sizeof *m);
+    if (function->order == HASH_BE64) {
+        m->w64[function->digest_size / 8] = (uint64_t)1 << 63;
+        m->w64[15] = bits;
+    } else {
+        m->w32[function->digest_size / 4] = (uint32_t)1 << 31;
+        m->w32[15] = bits;
+    }
+}
+
+void pbkdf2_hmac(int algorithm, const uint8_t *password, size_t password_size, const uint8_t *salt, size_t salt_size,
+                 uint32_t iterations, uint8_t *out, size_t out_size) {
+    const hash_function *function = hmac_function(algorithm);
+    const size_t words = function->digest_size / 4;
     struct {
-        hmac_sha256_state keyed, first;
-        uint32_t inner[8], outer[8]; /* states after the block key XOR ipad, key XOR opad */
-        uint32_t u[16];              /* a digest, then the padding of a message of 64 + 32 bytes */
-        uint32_t h[8], t[8];
-        uint8_t bytes[32];
+        hmac_key key;
+        hash_value h, sum;
+        hash_block m; /* a digest, then padding */
+        uint8_t bytes[HASH_MAX_DIGEST_SIZE];
     } w;
 
-    hmac_sha256_init(&w.keyed, password, password_len);
-    memcpy(w.inner, w.keyed.inner.h, sizeof w.inner);
-    memcpy(w.outer, w.keyed.outer, sizeof w.outer);
-    memset(w.u, 0, sizeof w.u);
-    w.u[8] = 0x80000000;
-    w.u[15] = (64 + 32) * 8;
+    hmac_key_init(&w.key, algorithm, password, password_size);
+    pad(&w.m, function);
 
-    for (uint32_t block = 1; outlen > 0; block++) {
+    for (uint32_t block = 1; out_size > 0; block++) {
         uint8_t number[4];
         store32_be(number, block);
-        w.first = w.keyed;
-        hmac_sha256_update(&w.first, salt, salt_len);
-        hmac_sha256_update(&w.first, number, sizeof number);
-        hmac_sha256_final(&w.first, w.bytes);
-        for (int i = 0; i < 8; i++) w.t[i] = w.u[i] = load32_be(w.bytes + 4 * i);
+        hmac(&w.key, w.bytes, salt, salt_size, number, sizeof number);
+        hash_load(function, &w.m, w.bytes, function->digest_size);
+        memset(&w.sum, 0, sizeof w.sum);
+        memcpy(&w.sum, &w.m, function->digest_size);
 
         for (uint32_t n = 1; n < iterations; n++) {
-            memcpy(w.h, w.inner, sizeof w.h);
-            sha256_compress(w.h, w.u);
-            memcpy(w.u, w.h, sizeof w.h);
-            memcpy(w.h, w.outer, sizeof w.h);
-            sha256_compress(w.h, w.u);
-            memcpy(w.u, w.h, sizeof w.h);
-            for (int i = 0; i < 8; i++) w.t[i] ^= w.h[i];
+            w.h = w.key.inner;
+            function->compress(&w.h, &w.m);
+            for (size_t i = 0; i < words; i++) w.m.w32[i] = w.h.w32[i];
+            w.h = w.key.outer;
+            function->compress(&w.h, &w.m);
+            for (size_t i = 0; i < words; i++) w.m.w32[i] = w.h.w32[i];
+            for (int i = 0; i < 8; i++) w.sum.w64[i] ^= w.h.w64[i];
         }
 
-        for (int i = 0; i < 8; i++) store32_be(w.bytes + 4 * i, w.t[i]);
-        size_t take = outlen < sizeof w.bytes ? outlen : sizeof w.bytes;
+        hash_store(function, w.bytes, &w.sum);
+        size_t take = out_size < function->digest_size ? out_size : function->digest_size;
         memcpy(out, w.bytes, take);
         out += take;
-        outlen -= take;
+        out_size -= take;
     }
     secure_zero(&w, sizeof w);
 }

@@ -14,7 +14,7 @@
 */
 #include "../crypto/chacha20_poly1305.h"
 #include "../crypto/csprng.h"
-#include "../crypto/pbkdf2.h"
+#include "../crypto/hmac.h"
 #include "../crypto/secure.h"
 #include "scheme.h"
 #include <string.h>
@@ -66,8 +66,8 @@ static int raw_key(const int *value, const uint8_t *password, size_t n, uint8_t 
 static int derive(void *state, const int *value, const McSecret *secret) {
     State *s = state;
     if (mc_raw_key(secret->aPassword, secret->nPassword, s->key, KEY_SIZE, NULL) == MC_RAW_NONE) {
-        pbkdf2_hmac_sha256(secret->aPassword, secret->nPassword, secret->aSalt, MC_SALT_SIZE,
-                           value[P_LEGACY] ? LEGACY_ITERATIONS : (uint32_t)value[P_KDF_ITER], s->key, KEY_SIZE);
+        pbkdf2_hmac(HMAC_SHA256, secret->aPassword, secret->nPassword, secret->aSalt, MC_SALT_SIZE,
+                    value[P_LEGACY] ? LEGACY_ITERATIONS : (uint32_t)value[P_KDF_ITER], s->key, KEY_SIZE);
     }
     memcpy(s->salt, secret->aSalt, MC_SALT_SIZE);
     s->legacy = value[P_LEGACY];
