@@ -2,10 +2,14 @@
 ** Hashes, HMAC, the key derivations and RC4 and Ascon against known answers. Where a line says "all lengths",
 ** the known answer is a digest of the digests of many messages, made with OpenSSL 3.
 */
+#include <stdlib.h>
 #include <string.h>
 
+#include "argon2id.h"
+#include "argon2id_impl.h"
 #include "ascon.h"
-#include "bytes.h"
+#include "blake2b.h"
+#include "cpu.h"
 #include "cryptotest.h"
 #include "cryptotest_vectors.h"
 #include "hmac.h"
@@ -361,6 +365,194 @@ static void test_ascon_flips(void) {
 }
 
 /* ------------------------------------------------------------------------------------------------------
+** BLAKE2b and Argon2id */
+
+static void blake2b(uint8_t *digest, size_t size, const uint8_t *key, size_t key_size, const uint8_t *msg, size_t n) {
+    blake2b_state s;
+    blake2b_init(&s, size, key, key_size);
+    blake2b_update(&s, msg, n);
+    blake2b_final(&s, digest);
+}
+
+static void test_blake2b(void) {
+    uint8_t key[64], msg[400], want[64], digest[64 + 1];
+    blake2b_state s, all;
+    for (size_t i = 0; i < COUNT(blake2b_vectors); i++) {
+        const mac_vector *v = &blake2b_vectors[i];
+        size_t key_size = unhex(key, sizeof key, v->key);
+        size_t n = unhex(msg, sizeof msg, v->msg);
+        size_t size = unhex(want, sizeof want, v->tag);
+        for (size_t piece = 1; piece <= 260; piece++) {
+            digest[size] = 0xa5;
+            blake2b_init(&s, size, key, key_size);
+            for (size_t at = 0; at < n; at += piece) blake2b_update(&s, msg + at, n - at < piece ? n - at : piece);
+            blake2b_final(&s, digest);
+            CHECK(memcmp(digest, want, size) == 0, "blake2b %s in pieces of %d", v->id, (int)piece);
+            CHECK(digest[size] == 0xa5, "blake2b %s wrote past the digest", v->id);
+        }
+        CHECK(all_bytes((const uint8_t *)&s, sizeof s, 0), "blake2b_final leaves its state");
+    }
+    blake2b_init(&all, 64, NULL, 0);
+    for (size_t n = 0; n <= 400; n++) {
+        const size_t key_sizes[2] = {0, n % 65};
+        test_bytes(msg, n, n);
+        for (int k = 0; k < 2; k++) {
+            test_bytes(key, key_sizes[k], key_sizes[k] + 1000);
+            blake2b(digest, n % 64 + 1, key, key_sizes[k], msg, n);
+            blake2b_update(&all, digest, n % 64 + 1);
+        }
+    }
+    blake2b_final(&all, digest);
+    unhex(want, 64,
+          "2add74297c643444bc60194374c1d404d06ff44106b8519d862fce9abc16718e0bfa49eac21ba7828d8d50875051d0b690a1b29c2f60"
+          "8dc553e1dc68b6c04a45");
+    CHECK(memcmp(digest, want, 64) == 0, "blake2b of all lengths of messages, keys and digests");
+    group_done("BLAKE2b, RFC 7693, all lengths of messages, keys and digests");
+}
+
+/* RFC 7693 appendix E: digests of 20 to 64 bytes, of messages to 1024 bytes, with and without a key. */
+static void selftest_bytes(uint8_t *out, size_t n, uint32_t seed) {
+    uint32_t a = 0xdead4bad * seed, b = 1;
+    for (size_t i = 0; i < n; i++) {
+        uint32_t t = a + b;
+        a = b;
+        b = t;
+        out[i] = (uint8_t)(t >> 24);
+    }
+}
+
+static void test_blake2b_selftest(void) {
+    static const size_t sizes[] = {20, 32, 48, 64}, lengths[] = {0, 3, 128, 129, 255, 1024};
+    uint8_t key[64], msg[1024], digest[64], want[32];
+    blake2b_state all;
+    blake2b_init(&all, 32, NULL, 0);
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        for (size_t k = 0; k < COUNT(lengths); k++) {
+            selftest_bytes(msg, lengths[k], (uint32_t)lengths[k]);
+            blake2b(digest, sizes[i], NULL, 0, msg, lengths[k]);
+            blake2b_update(&all, digest, sizes[i]);
+            selftest_bytes(key, sizes[i], (uint32_t)sizes[i]);
+            blake2b(digest, sizes[i], key, sizes[i], msg, lengths[k]);
+            blake2b_update(&all, digest, sizes[i]);
+        }
+    }
+    blake2b_final(&all, digest);
+    unhex(want, 32, "c23a7800d98123bd10f506c61e29da5603d763b8bbad2e737f5e765a7bccd475");
+    CHECK(memcmp(digest, want, 32) == 0, "the self-test of RFC 7693 appendix E");
+    group_done("BLAKE2b, the self-test of RFC 7693 appendix E");
+}
+
+/* The i-th implementation of Argon2id that this machine can run; NULL after the last. */
+static const argon2id_impl *usable_argon2id(unsigned i) {
+    const argon2id_impl *impl;
+    for (unsigned k = 0; (impl = argon2id_compiled(k)) != NULL; k++) {
+        if ((impl->cpu & ~cpu_features()) == 0 && i-- == 0) return impl;
+    }
+    return NULL;
+}
+
+#define ARGON2ID_MEMORY ((size_t)19456 * 1024) /* what files cost */
+
+static void test_argon2id_vectors(uint8_t *memory) {
+    const argon2id_impl *impl;
+    CHECK(argon2id_in_use() == usable_argon2id(0), "not the best implementation is in use");
+    for (unsigned k = 0; (impl = usable_argon2id(k)) != NULL; k++) {
+        for (size_t i = 0; i < COUNT(argon2id_vectors); i++) {
+            const argon2id_vector *v = &argon2id_vectors[i];
+            uint8_t password[64], salt[16], secret[16], ad[16], want[128], dk[128 + 1];
+            argon2id_input in = {.password = password, .salt = salt, .secret = secret, .ad = ad};
+            in.t = v->t, in.m = v->m, in.p = v->p;
+            in.password_size = unhex(password, sizeof password, v->password);
+            in.salt_size = unhex(salt, sizeof salt, v->salt);
+            in.secret_size = unhex(secret, sizeof secret, v->secret);
+            in.ad_size = unhex(ad, sizeof ad, v->ad);
+            size_t n = unhex(want, sizeof want, v->dk);
+            size_t size = argon2id_memory(v->t, v->m, v->p);
+            CHECK(size / 1024 <= v->m && size / 1024 > v->m - 4 * v->p, "argon2id %s: %d bytes of memory", v->id,
+                  (int)size);
+            CHECK(size <= ARGON2ID_MEMORY, "argon2id %s: too much memory for the test", v->id);
+            memset(dk, 0xa5, sizeof dk);
+            memset(memory, 0x5a, size);
+            memset(memory + size, 0xa5, 1024);
+            argon2id_derive(impl, &in, dk, n, memory);
+            CHECK(memcmp(dk, want, n) == 0, "argon2id, %s: %s", impl->name, v->id);
+            CHECK(dk[n] == 0xa5, "argon2id, %s: %s: wrote past the key", impl->name, v->id);
+            CHECK(all_bytes(memory + size, 1024, 0xa5), "argon2id, %s: %s: wrote past its memory", impl->name, v->id);
+            if (in.secret_size > 0 || impl != argon2id_in_use()) continue;
+            memset(dk, 0, n);
+            int rc = argon2id(dk, n, password, in.password_size, salt, in.salt_size, v->t, v->m, v->p, memory);
+            CHECK(rc == 0 && memcmp(dk, want, n) == 0, "argon2id %s", v->id);
+        }
+    }
+    group_done("Argon2id, all implementations, RFC 9106, keys of files");
+}
+
+/* Memory, not only the key, is the same; in place where a machine's alignment is 8. */
+static void test_argon2id_twins(uint8_t *memory) {
+    static argon2id_block want[260];
+    const argon2id_impl *impl;
+    uint8_t password[20], salt[8], dk[64], want_dk[64];
+    for (uint32_t m = 8; m <= 260; m += 9) {
+        for (uint32_t p = 1; p <= 5 && p <= m / 8; p++) {
+            argon2id_input in = {.password = password, .password_size = m % 21, .salt = salt, .salt_size = 8};
+            in.t = m % 3 + 1, in.m = m, in.p = p;
+            size_t n = 4 + m % 61;
+            test_bytes(password, sizeof password, m);
+            test_bytes(salt, sizeof salt, p);
+            argon2id_derive(&argon2id_scalar, &in, want_dk, n, (uint8_t *)want);
+            for (unsigned k = 0; (impl = usable_argon2id(k)) != NULL; k++) {
+                argon2id_derive(impl, &in, dk, n, memory + 8);
+                CHECK(memcmp(dk, want_dk, n) == 0, "argon2id, %s: m %d p %d", impl->name, (int)m, (int)p);
+                CHECK(memcmp(memory + 8, want, argon2id_memory(in.t, m, p)) == 0, "argon2id, %s: memory, m %d p %d",
+                      impl->name, (int)m, (int)p);
+            }
+        }
+    }
+    group_done("Argon2id, all implementations against each other, odd costs");
+}
+
+static void test_argon2id_errors(uint8_t *memory) {
+    uint8_t dk[32], password[4] = {0}, salt[16] = {0};
+    static const struct {
+        uint32_t t, m, p;
+    } bad[] = {
+        {0, 8, 1}, {1, 8, 0}, {1, 7, 1}, {1, 0, 1}, {1, 63, 8}, {2, 0xffffffff, 0x20000000}, {1, 0xffffffff, 1 << 24}};
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        memset(dk, 0xa5, sizeof dk);
+        CHECK(argon2id_memory(bad[i].t, bad[i].m, bad[i].p) == 0, "illegal cost %d has a size", (int)i);
+        CHECK(argon2id(dk, 32, password, 4, salt, 16, bad[i].t, bad[i].m, bad[i].p, memory) == -1 &&
+                  all_bytes(dk, 32, 0),
+              "illegal cost %d", (int)i);
+    }
+    static const struct {
+        size_t n, salt_size;
+        int memory;
+    } wrong[] = {{3, 16, 1}, {0, 16, 1}, {32, 7, 1}, {32, 16, 0}};
+    for (size_t i = 0; i < COUNT(wrong); i++) {
+        memset(dk, 0xa5, sizeof dk);
+        int rc =
+            argon2id(dk, wrong[i].n, password, 4, salt, wrong[i].salt_size, 1, 8, 1, wrong[i].memory ? memory : NULL);
+        CHECK(rc == -1 && all_bytes(dk, wrong[i].n, 0), "illegal argument %d", (int)i);
+        CHECK(all_bytes(dk + wrong[i].n, sizeof dk - wrong[i].n, 0xa5), "illegal argument %d: more than n", (int)i);
+    }
+    /* 4 TiB less 4 KiB: legal, and not addressable with 32 bits. */
+    CHECK(argon2id_memory(1, 0xffffffff, 1) == (sizeof(size_t) > 4 ? (size_t)((uint64_t)0xfffffffc << 10) : 0),
+          "the largest cost");
+    CHECK(argon2id_memory(1, 8, 1) == 8192 && argon2id_memory(0xffffffff, 65, 4) == 65536, "small costs");
+    group_done("Argon2id, illegal costs and arguments: an error and no key");
+}
+
+static void test_argon2id(void) {
+    uint8_t *memory = malloc(ARGON2ID_MEMORY + 1024);
+    CHECK(memory != NULL, "no memory for Argon2id");
+    if (memory == NULL) return;
+    test_argon2id_vectors(memory);
+    test_argon2id_twins(memory);
+    test_argon2id_errors(memory);
+    free(memory);
+}
+
+/* ------------------------------------------------------------------------------------------------------
 ** Keys of files of schemes without a standard derivation (formats.md 2.1 and 5) */
 
 /* The password and the padding of PDF, cut to 32 bytes. */
@@ -420,5 +612,8 @@ void test_hashes(void) {
     test_ascon_vectors();
     test_ascon_lengths();
     test_ascon_flips();
+    test_blake2b();
+    test_blake2b_selftest();
+    test_argon2id();
     test_file_keys();
 }

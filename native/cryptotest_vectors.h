@@ -46,6 +46,12 @@ typedef struct {
     const char *id, *key, *pt, *ct;
 } rc4_vector;
 
+typedef struct {
+    const char *id, *password, *salt, *secret, *ad;
+    uint32_t t, m, p;
+    const char *dk;
+} argon2id_vector;
+
 /* The key of a database of a scheme whose derivation is its own. The password is text. */
 typedef struct {
     const char *scheme, *password, *key;

@@ -50,6 +50,8 @@ const TABLES = {
   rc4: { type: 'rc4_vector', fields: ['key', 'pt', 'ct'] },
   'ascon-128': { type: 'aead_vector', fields: ['key', 'nonce', 'aad', 'pt', 'ct', 'tag'] },
   'ascon-hash': { type: 'hash_vector', fields: ['msg', 'digest'] },
+  blake2b: { type: 'mac_vector', fields: ['key', 'msg', 'digest'] },
+  argon2id: { type: 'argon2id_vector', fields: ['password', 'salt', 'secret', 'ad', 't', 'm_kib', 'p', 'dk'] },
   'ascon-pbkdf2': { type: 'kdf_vector', fields: ['password', 'salt', 'iterations', 'dk'] },
 };
 
@@ -71,6 +73,7 @@ const ITERATIONS = { normal: 64007, legacy: 12345 };
 const DERIVATIONS = {
   chacha20: (p) => [{ alg: 'pbkdf2-hmac-sha256', iterations: p.kdf_iter ?? (p.legacy ? ITERATIONS.legacy : ITERATIONS.normal) }],
   ascon128: (p) => [{ alg: 'ascon-pbkdf2', iterations: p.kdf_iter ?? ITERATIONS.normal }],
+  aegis: (p) => [{ alg: 'argon2id', t: p.tcost ?? 2, m_kib: p.mcost ?? 19456, p: p.pcost ?? 1 }],
   sqlcipher: (p, e) => {
     const [iterations, algorithm] = SQLCIPHER[/** @type {0} */ (p.legacy ?? 0)];
     const alg = PBKDF2[p.kdf_algorithm ?? algorithm];
@@ -103,7 +106,7 @@ const literal = (value) => (typeof value === 'number' ? `${value}u` : JSON.strin
 const tables = Object.entries(TABLES).map(([alg, { type, fields }]) => {
   const rows = all
     .filter((v) => name(v) === alg)
-    .map((v) => `    {${[v.id, ...fields.map((field) => v[field])].map(literal).join(', ')}},`);
+    .map((v) => `    {${[v.id, ...fields.map((field) => v[field] ?? '')].map(literal).join(', ')}},`);
   return `static const ${type} ${alg.replace(/-/g, '_')}_vectors[] = {\n${rows.join('\n')}\n};\n`;
 });
 
