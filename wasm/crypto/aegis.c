@@ -23,7 +23,8 @@ static void run(int variant, int decrypt, aegis_lane *job, uint8_t tag[AEGIS_TAG
 }
 
 void aegis_stream(int variant, uint8_t *out, size_t n, const uint8_t *key, const uint8_t *nonce) {
-    aegis_lane job = {.key = key, .nonce = nonce, .buf = out, .n = n};
+    aegis_lane job = {.key = key, .nonce = nonce, .n = n};
+    job.buf = out;
     uint8_t tag[AEGIS_TAG_SIZE];
     if (n > 0) memset(out, 0, n);
     run(variant, 0, &job, tag);
@@ -32,13 +33,15 @@ void aegis_stream(int variant, uint8_t *out, size_t n, const uint8_t *key, const
 
 void aegis_encrypt(int variant, uint8_t *buf, size_t n, uint8_t tag[AEGIS_TAG_SIZE], const uint8_t *ad, size_t n_ad,
                    const uint8_t *key, const uint8_t *nonce) {
-    aegis_lane job = {.key = key, .nonce = nonce, .ad = ad, .n_ad = n_ad, .buf = buf, .n = n};
+    aegis_lane job = {.key = key, .nonce = nonce, .ad = ad, .n_ad = n_ad, .n = n};
+    job.buf = buf;
     run(variant, 0, &job, tag);
 }
 
 int aegis_decrypt(int variant, uint8_t *buf, size_t n, const uint8_t tag[AEGIS_TAG_SIZE], const uint8_t *ad,
                   size_t n_ad, const uint8_t *key, const uint8_t *nonce) {
-    aegis_lane job = {.key = key, .nonce = nonce, .ad = ad, .n_ad = n_ad, .buf = buf, .n = n};
+    aegis_lane job = {.key = key, .nonce = nonce, .ad = ad, .n_ad = n_ad, .n = n};
+    job.buf = buf;
     uint8_t right[AEGIS_TAG_SIZE];
     run(variant, 1, &job, right);
     int equal = secure_equal(tag, right, sizeof right);
@@ -51,7 +54,8 @@ int aegis_decrypt(int variant, uint8_t *buf, size_t n, const uint8_t tag[AEGIS_T
 
 void aegis_decrypt_unverified(int variant, uint8_t *buf, size_t n, const uint8_t *ad, size_t n_ad, const uint8_t *key,
                               const uint8_t *nonce) {
-    aegis_lane job = {.key = key, .nonce = nonce, .ad = ad, .n_ad = n_ad, .buf = buf, .n = n};
+    aegis_lane job = {.key = key, .nonce = nonce, .ad = ad, .n_ad = n_ad, .n = n};
+    job.buf = buf;
     uint8_t tag[AEGIS_TAG_SIZE];
     run(variant, 1, &job, tag);
     secure_zero(tag, sizeof tag);

@@ -4,11 +4,11 @@
 **
 ** The file that includes it has defined, static:
 **
-**   block                         16 bytes
-**   load(p), store(p, b)
-**   block_xor(a, b), block_and(a, b)        a XOR b, a AND b
-**   enter(b), leave(b)            to and from the linear form in which the state is kept
-**   update(s, n)                  s'[i] = MixColumns(ShiftRows(SubBytes(s[i-1 mod n]))) XOR s[i], in that form
+**   block                               16 bytes
+**   load(p), store(p, b), block_xor(a, b), block_and(a, b)
+**   tables, aegis_tables()              what the next three need, loaded once for many steps
+**   enter(b, &tables), leave(b, &tables)    to and from the linear form in which the state is kept
+**   update(s, n, &tables)               s'[i] = MixColumns(ShiftRows(SubBytes(s[i-1 mod n]))) XOR s[i], in that form
 */
 #include <string.h>
 
@@ -29,10 +29,14 @@ INLINE block block_xor3(block a, block b, block c) {
     return block_xor(block_xor(a, b), c);
 }
 
-INLINE block key_stream(const block *s, const int n, const int second) {
-    if (n == STATE_256) return block_xor(leave(block_xor3(s[1], s[4], s[5])), block_and(leave(s[2]), leave(s[3])));
-    if (second) return block_xor(leave(block_xor(s[2], s[5])), block_and(leave(s[6]), leave(s[7])));
-    return block_xor(leave(block_xor(s[6], s[1])), block_and(leave(s[2]), leave(s[3])));
+INLINE block key_stream(const block *s, const int n, const int second, const tables *t) {
+    block linear;
+    if (n == STATE_256)
+        linear = block_xor3(s[1], s[4], s[5]);
+    else
+        linear = second ? block_xor(s[2], s[5]) : block_xor(s[6], s[1]);
+    const block *q = s + (second ? 6 : 2);
+    return block_xor(leave(linear, t), block_and(leave(q[0], t), leave(q[1], t)));
 }
 
 /*
@@ -42,6 +46,7 @@ INLINE block key_stream(const block *s, const int n, const int second) {
 */
 INLINE void run_steps(block *state, const int n, const int mode, uint8_t *p, size_t steps, size_t stride,
                       size_t second) {
+    const tables t = aegis_tables();
     block s[STATE_128];
     for (int i = 0; i < n; i++) s[i] = state[i];
     for (; steps > 0; steps--, p += stride) {
@@ -49,13 +54,13 @@ INLINE void run_steps(block *state, const int n, const int mode, uint8_t *p, siz
         for (unsigned i = 0; i < RATE(n); i++) {
             m[i] = load(p + i * second);
             if (mode == ABSORB) continue;
-            block x = block_xor(m[i], key_stream(s, n, (int)i));
+            block x = block_xor(m[i], key_stream(s, n, (int)i, &t));
             store(p + i * second, x);
             if (mode == DECRYPT) m[i] = x;
         }
-        update(s, n);
-        s[0] = block_xor(s[0], enter(m[0]));
-        if (n == STATE_128) s[4] = block_xor(s[4], enter(m[1]));
+        update(s, n, &t);
+        s[0] = block_xor(s[0], enter(m[0], &t));
+        if (n == STATE_128) s[4] = block_xor(s[4], enter(m[1], &t));
     }
     for (int i = 0; i < n; i++) state[i] = s[i];
 }
@@ -102,7 +107,8 @@ static const uint8_t fibonacci[32] = {0x00, 0x01, 0x01, 0x02, 0x03, 0x05, 0x08, 
 
 /* A key or nonce half, a constant, in the form of the state. */
 static block entered(const uint8_t p[16]) {
-    return enter(load(p));
+    const tables t = aegis_tables();
+    return enter(load(p), &t);
 }
 
 static void start(block *s, int n, const aegis_lane *l) {
@@ -172,16 +178,17 @@ static void last_step(block *s, int n, int mode, uint8_t *p, size_t left, size_t
 
 /* tag ^= this lane's share. */
 static void finish(block *s, int n, const aegis_lane *l, uint8_t tag[32]) {
+    const tables form = aegis_tables();
     uint8_t lengths[16];
     uint64_t bits[2] = {(uint64_t)l->n_ad * 8, (uint64_t)l->n * 8};
     for (int i = 0; i < 4; i++) store32_le(lengths + 4 * i, (uint32_t)(bits[i / 2] >> i % 2 * 32));
-    store(lengths, block_xor(load(lengths), leave(s[n == STATE_128 ? 2 : 3])));
+    store(lengths, block_xor(load(lengths), leave(s[n == STATE_128 ? 2 : 3], &form)));
     absorb_steps(s, n, lengths, 7, 0, 0);
     for (int i = 0; i < 2; i++, tag += 16) {
         const block *q = s + n / 2 * i;
         block t = block_xor3(q[0], q[1], q[2]);
         if (n == STATE_128) t = block_xor(t, q[3]);
-        store(tag, block_xor(load(tag), leave(t)));
+        store(tag, block_xor(load(tag), leave(t, &form)));
     }
     secure_zero(lengths, sizeof lengths);
 }

@@ -14,6 +14,13 @@
 #include "secure.h"
 
 static const aes_impl *const compiled[] = {
+#if defined(__wasm_simd128__)
+    &aes_simd128,
+#elif defined(__x86_64__) || defined(_M_X64)
+    &aes_ssse3,
+#elif defined(__aarch64__) && !defined(__AARCH64EB__)
+    &aes_neon,
+#endif
     &aes_bitsliced,
 };
 
@@ -45,9 +52,8 @@ const aes_impl *aes_in_use(void) {
 }
 
 int aes_force(const char *name) {
-    const aes_impl *impl = NULL;
-    if (name == NULL) impl = best();
-    for (unsigned i = 0; i < COMPILED && impl == NULL; i++) {
+    const aes_impl *impl = name == NULL ? best() : NULL;
+    for (unsigned i = 0; i < COMPILED && name != NULL; i++) {
         if (strcmp(compiled[i]->name, name) == 0 && (compiled[i]->cpu & ~cpu_features()) == 0) impl = compiled[i];
     }
     if (impl == NULL) return -1;

@@ -186,11 +186,11 @@ static uint32_t sub_word(uint32_t w) {
 
 static void key_init(aes_key *k, const uint8_t *key, size_t key_size) {
     uint8_t round_key[4][16];
-    uint32_t w[60];
-    const int words = (int)key_size / 4, all = 4 * (k->rounds + 1);
+    uint32_t w[60] = {0};
+    const int words = key_size == 16 ? 4 : 8, rounds = words + 6;
     uint32_t round_constant = 1;
     for (int i = 0; i < words; i++) w[i] = load32_le(key + 4 * i);
-    for (int i = words; i < all; i++) {
+    for (int i = words; i < 4 * (rounds + 1); i++) {
         uint32_t t = w[i - 1];
         if (i % words == 0) {
             t = sub_word(t >> 8 | t << 24) ^ round_constant;
@@ -200,7 +200,7 @@ static void key_init(aes_key *k, const uint8_t *key, size_t key_size) {
         }
         w[i] = w[i - words] ^ t;
     }
-    for (int r = 0; r <= k->rounds; r++) {
+    for (int r = 0; r <= rounds; r++) {
         for (int i = 0; i < 16; i++) store32_le(round_key[i / 4] + i % 4 * 4, w[4 * r + i % 4]);
         load_blocks(k->schedule + 8 * r, round_key[0], 4);
     }
@@ -291,18 +291,28 @@ static inline block block_and(block a, block b) {
     return (block){{a.half[0] & b.half[0], a.half[1] & b.half[1]}};
 }
 
-static inline block enter(block b) {
+/* The state is kept as it is, and there is nothing to load. */
+typedef char tables;
+
+static inline tables aegis_tables(void) {
+    return 0;
+}
+
+static inline block enter(block b, const tables *t) {
+    (void)t;
     return b;
 }
 
-static inline block leave(block b) {
+static inline block leave(block b, const tables *t) {
+    (void)t;
     return b;
 }
 
 /* n is 6 or 8: two passes. */
-static void update(block *s, int n) {
+static void update(block *s, int n, const tables *t) {
     uint64_t q[8];
     block next[8];
+    (void)t;
     for (int i = 0; i < n; i += 4) {
         const int blocks = n - i < 4 ? n - i : 4;
         load_blocks(q, (const uint8_t *)(s + i), blocks);

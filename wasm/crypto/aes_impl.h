@@ -39,6 +39,9 @@ typedef struct aes_impl {
 } aes_impl;
 
 extern const aes_impl aes_bitsliced;
+extern const aes_impl aes_ssse3;
+extern const aes_impl aes_neon;
+extern const aes_impl aes_simd128;
 
 /* Compiled in: the i-th table, best first; NULL after the last, which is always the portable one. */
 const aes_impl *aes_compiled(unsigned i);
