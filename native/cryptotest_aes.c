@@ -2,6 +2,7 @@
 ** AES, CBC, ciphertext stealing and the AEGIS family against known answers, and every implementation against
 ** every other.
 */
+#include <stdio.h>
 #include <string.h>
 
 #include "aegis.h"
@@ -351,6 +352,9 @@ static void test_aegis_key_sizes(void) {
 
 void test_aes(void) {
     const aes_impl *impl;
+    printf("AES and AEGIS compiled in:");
+    for (unsigned i = 0; (impl = aes_compiled(i)) != NULL; i++) printf(" %s", impl->name);
+    printf("; in use: %s\n", aes_in_use()->name);
     test_selector();
     for (unsigned i = 0; (impl = force(i)) != NULL; i++) {
         ecb_vectors_of(impl->name, aes_128_ecb_vectors, COUNT(aes_128_ecb_vectors));

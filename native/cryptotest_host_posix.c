@@ -16,7 +16,7 @@
 
 /* What the compiler's library finds out about this machine. */
 static uint32_t cpu_features_by_compiler(void) {
-    return __builtin_cpu_supports("ssse3") ? CPU_SSSE3 : 0;
+    return (__builtin_cpu_supports("ssse3") ? CPU_SSSE3 : 0) | (__builtin_cpu_supports("aes") ? CPU_AESNI : 0);
 }
 
 #else

@@ -8,6 +8,8 @@
 
 #include <valgrind/memcheck.h>
 
+#include "aegis.h"
+#include "aes_impl.h"
 #include "argon2id_impl.h"
 #include "ascon.h"
 #include "blake2b.h"
@@ -128,6 +130,59 @@ static void argon2id(const argon2id_impl *impl) {
     secure_zero(&s, sizeof s);
 }
 
+/* The implementation in use. A page is encrypted and decrypted with the key, its IV and its text secret. */
+static void aes(void) {
+    static const size_t lengths[] = {16, 17, 31, 48, 112, 128, 255, 1000, 4096};
+    uint8_t iv[16];
+    aes_key k;
+    for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+        secret(key, sizeof key);
+        secret(iv, sizeof iv);
+        secret(message, sizeof message);
+        aes_key_init(&k, key, i % 2 == 0 ? 16 : 32);
+        aes_cbc_cs3_encrypt(&k, iv, message, lengths[i]);
+        aes_cbc_cs3_decrypt(&k, iv, message, lengths[i]);
+        aes_cbc_encrypt(&k, iv, message, lengths[i] / 16 * 16);
+        aes_cbc_decrypt(&k, iv, message, lengths[i] / 16 * 16);
+        publish(message, sizeof message);
+    }
+    secure_zero(&k, sizeof k);
+}
+
+/* As for the pages above: whether a tag is right is public. */
+static void aegis(void) {
+    static const size_t lengths[] = {0, 1, 16, 31, 100, 1000, 4096};
+    uint8_t tag[AEGIS_TAG_SIZE], long_nonce[32];
+    for (int variant = AEGIS_128L; variant <= AEGIS_256X4; variant++) {
+        for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
+            const size_t n = lengths[i];
+            secret(key, sizeof key);
+            secret(long_nonce, sizeof long_nonce);
+            secret(message, sizeof message);
+            aegis_encrypt(variant, message, n, tag, nonce, i % 2 * 9, key, long_nonce);
+            aegis_decrypt_unverified(variant, message, n, nonce, i % 2 * 9, key, long_nonce);
+            aegis_stream(variant, message, n, key, long_nonce);
+            memset(key, 7, 32);
+            memset(long_nonce, 8, 32);
+            memset(message, 9, n);
+            aegis_encrypt(variant, message, n, tag, nonce, i % 2 * 9, key, long_nonce);
+            int wrong = aegis_decrypt(variant, message, n, tag, nonce, i % 2 * 9, key, long_nonce);
+            if (wrong != 0) printf("AEGIS variant %d: tag refused, %d bytes\n", variant, (int)n);
+        }
+    }
+}
+
+static void aes_and_aegis(void) {
+    const aes_impl *impl;
+    for (unsigned i = 0; (impl = aes_compiled(i)) != NULL; i++) {
+        if (aes_force(impl->name) != 0) continue;
+        aes();
+        aegis();
+        printf("AES and AEGIS, %s: checked\n", impl->name);
+    }
+    aes_force(NULL);
+}
+
 int main(int argc, char **argv) {
     const chacha20_poly1305_impl *impl;
     if (RUNNING_ON_VALGRIND == 0) {
@@ -141,6 +196,7 @@ int main(int argc, char **argv) {
         printf("%s: checked\n", impl->name);
     }
 
+    aes_and_aegis();
     hashes();
     ascon();
     const argon2id_impl *fill;

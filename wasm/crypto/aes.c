@@ -17,8 +17,10 @@ static const aes_impl *const compiled[] = {
 #if defined(__wasm_simd128__)
     &aes_simd128,
 #elif defined(__x86_64__) || defined(_M_X64)
+    &aes_aesni,
     &aes_ssse3,
 #elif defined(__aarch64__) && !defined(__AARCH64EB__)
+    &aes_armv8,
     &aes_neon,
 #endif
     &aes_bitsliced,

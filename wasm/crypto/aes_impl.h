@@ -42,6 +42,8 @@ extern const aes_impl aes_bitsliced;
 extern const aes_impl aes_ssse3;
 extern const aes_impl aes_neon;
 extern const aes_impl aes_simd128;
+extern const aes_impl aes_aesni;
+extern const aes_impl aes_armv8;
 
 /* Compiled in: the i-th table, best first; NULL after the last, which is always the portable one. */
 const aes_impl *aes_compiled(unsigned i);

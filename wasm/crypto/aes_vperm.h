@@ -195,67 +195,50 @@ static void cbc_decrypt(const aes_key *k, const uint8_t iv[16], uint8_t *buf, si
 
 /* ---------------------------------------------------------------------------------------- key schedule */
 
-/*
-** The last word of a round key goes through SubBytes, for every second key of a 256-bit one as it is, else
-** rotated; then all words take it. word_3 and word_3_rotated bring it to all four words; words_up moves the words up
-** by one and by two, and leaves zeros.
-*/
-static const uint8_t word_3[16] = {12, 13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15};
-static const uint8_t word_3_rotated[16] = {13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15, 12, 13, 14, 15, 12};
-static const uint8_t words_up[2][16] = {{128, 128, 128, 128, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11},
-                                        {128, 128, 128, 128, 128, 128, 128, 128, 0, 1, 2, 3, 4, 5, 6, 7}};
+typedef struct {
+    inversion inv;
+    image image;
+    map enter;
+    vec constant;
+} tables_of_expansion;
+
+INLINE tables_of_expansion expansion_tables(void) {
+    return (tables_of_expansion){inversion_tables(), image_of(table_enc_last_p, table_enc_last_q),
+                                 map_of(table_enter_enc_low, table_enter_enc_high), constant(table_constant)};
+}
+
+INLINE vec sub_bytes(vec x, const tables_of_expansion *t) {
+    return vec_xor(finish_inversion(&t->image, invert(apply(&t->enter, x, t->inv.f), &t->inv)), t->constant);
+}
+
+#include "aes_expand.h"
+
+/* InvMixColumns: (14, 11, 13, 9) is (5, 0, 4, 0) times (2, 3, 1, 1). */
+INLINE vec inverse_mix_columns(vec x, const map *twice, const map *four_times, vec down, vec f) {
+    x = vec_xor(x, apply(four_times, vec_xor(x, vec_lookup(vec_lookup(x, down), down)), f));
+    const vec one_down = vec_lookup(x, down), t = vec_xor(x, one_down);
+    return vec_xor(vec_xor(apply(twice, t, f), one_down), vec_lookup(vec_lookup(t, down), down));
+}
 
 static void key_init(aes_key *k, const uint8_t *key, size_t key_size) {
-    const inversion inv = inversion_tables();
-    const image sub_bytes = image_of(table_enc_last_p, table_enc_last_q);
-    const map enter = map_of(table_enter_enc_low, table_enter_enc_high);
+    const int rounds = key_size == 16 ? 10 : 14;
+    const vec f = fifteens(), down = constant(table_down);
+    const map enter_enc = map_of(table_enter_enc_low, table_enter_enc_high);
     const map enter_dec = map_of(table_enter_dec_low, table_enter_dec_high);
     const map twice = map_of(table_times_2_low, table_times_2_high);
     const map four_times = map_of(table_times_4_low, table_times_4_high);
-    const vec up[2] = {constant(words_up[0]), constant(words_up[1])};
-    const vec rotations[2] = {constant(word_3_rotated), constant(word_3)};
-    const vec down = constant(table_down), one = constant(table_constant);
-    vec w[2]; /* the last two round keys of a 256-bit key; the last one, twice, of the others */
+    const vec plain = constant(table_constant), enc = constant(table_constant_enc), dec = constant(table_constant_dec);
     uint8_t *schedule = (uint8_t *)k->schedule;
-    uint8_t round_constant[16] = {0};
-    unsigned rc = 1;
-    const int rounds = k->rounds, wide = key_size == 32;
-    w[0] = w[1] = vec_load(key);
-    if (wide) w[1] = vec_load(key + 16);
+    expand(schedule, key, rounds);
     for (int r = 0; r <= rounds; r++) {
-        /* This round's key, and what takes its place: a step of two round keys' distance, or of one. */
-        const vec now = w[0];
-        vec x = w[1], t = w[0];
-        const int rotated = !wide || r % 2 == 0;
-        memset(round_constant, 0, sizeof round_constant);
-        if (rotated) {
-            for (int i = 0; i < 16; i += 4) round_constant[i] = (uint8_t)rc;
-            rc = rc << 1 ^ (rc >> 7) * 0x11b;
-        }
-        t = vec_xor(t, vec_lookup(t, up[0]));
-        t = vec_xor(t, vec_lookup(t, up[1]));
-        x = vec_lookup(x, rotations[!rotated]);
-        x = vec_xor(finish_inversion(&sub_bytes, invert(apply(&enter, x, inv.f), &inv)), one);
-        t = vec_xor(vec_xor(t, x), vec_load(round_constant));
-        w[0] = wide ? w[1] : t;
-        w[1] = t;
-        vec e = apply(&enter, now, inv.f), d = now;
-        if (r > 0 && r < rounds) {
-            e = vec_xor(e, constant(table_constant_enc));
-            /* InvMixColumns: (5, 0, 4, 0), then (2, 3, 1, 1) */
-            vec s = vec_xor(d, vec_lookup(vec_lookup(d, down), down));
-            d = vec_xor(d, apply(&four_times, s, inv.f));
-            s = vec_xor(d, vec_lookup(d, down));
-            d = vec_xor(vec_lookup(d, down), vec_lookup(vec_lookup(s, down), down));
-            d = vec_xor(d, apply(&twice, s, inv.f));
-        }
-        d = vec_xor(apply(&enter_dec, d, inv.f), constant(table_constant_dec));
-        if (r == 0) d = now;
-        if (r == rounds) e = vec_xor(now, one);
+        const vec now = vec_load(schedule + 16 * r);
+        vec e = apply(&enter_enc, now, f), d = now;
+        if (r > 0) e = r == rounds ? vec_xor(now, plain) : vec_xor(e, enc);
+        if (r > 0 && r < rounds) d = inverse_mix_columns(d, &twice, &four_times, down, f);
+        if (r > 0) d = vec_xor(apply(&enter_dec, d, f), dec);
         vec_store(schedule + 16 * r, e);
         vec_store(schedule + 16 * (DECRYPTION + rounds - r), d);
     }
-    secure_zero(w, sizeof w);
 }
 
 /* ---------------------------------------------------------------------------------------------- AEGIS */

@@ -10,7 +10,14 @@
 
 #include <stdint.h>
 
-enum { CPU_SSSE3 = 1u << 0, CPU_NEON = 1u << 1, CPU_WASM_SIMD128 = 1u << 2, CPU_WASM_RELAXED_SIMD = 1u << 3 };
+enum {
+    CPU_SSSE3 = 1u << 0,
+    CPU_NEON = 1u << 1,
+    CPU_WASM_SIMD128 = 1u << 2,
+    CPU_WASM_RELAXED_SIMD = 1u << 3,
+    CPU_AESNI = 1u << 4,
+    CPU_ARM_AES = 1u << 5
+};
 
 /* The CPU_* bits of this machine. The answer never changes within a process. */
 uint32_t cpu_features(void);
