@@ -32,4 +32,8 @@
 
 #include "codec/pragma.c"
 
+#include "codec/functions.c"
+
+#include "codec/register.c"
+
 #include "codec/api.c"

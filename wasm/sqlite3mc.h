@@ -1,7 +1,7 @@
 /*
 ** Public C API of sqlite3mc-wasm: what it adds to sqlite3.h. Include sqlite3.h first.
 **
-** A database is encrypted page by page under a cipher scheme ("chacha20"). The key is set after
+** A database is encrypted page by page under a cipher scheme ("chacha20" is the default). The key is set after
 ** opening and before the first access:
 **
 **     sqlite3_open("file.db", &db);
@@ -13,6 +13,9 @@
 */
 #ifndef SQLITE3MC_H
 #define SQLITE3MC_H
+
+#include <stddef.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -51,6 +54,129 @@ SQLITE_API int sqlite3_key_v2(sqlite3 *db, const char *zDbName, const void *pKey
 */
 SQLITE_API int sqlite3_rekey(sqlite3 *db, const void *pKey, int nKey);
 SQLITE_API int sqlite3_rekey_v2(sqlite3 *db, const char *zDbName, const void *pKey, int nKey);
+
+/*
+** Cipher schemes. Their ids begin with 1; "aes128cbc" 1, "aes256cbc" 2, "chacha20" 3, "sqlcipher" 4,
+** "rc4" 5, "ascon128" 6, "aegis" 7, then those that sqlite3mc_register_cipher() added. Names are compared
+** without regard to the case of ASCII letters.
+**
+** sqlite3mc_cipher_count      number of schemes
+** sqlite3mc_cipher_index      id of a scheme, or -1: there is none of that name
+** sqlite3mc_cipher_name       name, valid as long as the library; "" for an id that there is not
+** sqlite3mc_cipher_name_copy  copies the name and its zero to zBuf[0..nBuf). 1: done. 0: no such id, zBuf is "".
+**                             -n: n bytes are needed (with nBuf = 0 zBuf may be NULL)
+*/
+SQLITE_API int sqlite3mc_cipher_count(void);
+SQLITE_API int sqlite3mc_cipher_index(const char *zCipher);
+SQLITE_API const char *sqlite3mc_cipher_name(int iCipher);
+SQLITE_API int sqlite3mc_cipher_name_copy(int iCipher, char *zBuf, int nBuf);
+
+/*
+** Read or set an option of a connection: "cipher" (an id), "hmac_check" or "mc_legacy_wal" (0, 1).
+** sqlite3mc_config_cipher: a parameter of a scheme, "kdf_iter" for example; docs/compatibility.md lists them.
+**
+** db        NULL: the built-in values, which can only be read
+** zParam    the option. Its value holds for the next key only, then the default comes back. With the prefix
+**           "default:" the default is read, or both are set (the two switches have no lasting value).
+**           "min:" and "max:" read the smallest and the largest legal value.
+** newValue  negative: read
+**
+** Result: the value in force afterwards. -1: there is no such option or scheme, or db is NULL and newValue
+** is not negative. A value that is not legal changes nothing. After a failure sqlite3_errcode(db) is
+** SQLITE_ERROR and sqlite3_errmsg(db) says what was wrong, after a success SQLITE_OK.
+*/
+SQLITE_API int sqlite3mc_config(sqlite3 *db, const char *zParam, int newValue);
+SQLITE_API int sqlite3mc_config_cipher(sqlite3 *db, const char *zCipher, const char *zParam, int newValue);
+
+/*
+** What a database in use stores or needs beside its key: zParam "cipher_salt" gives the salt as 32 upper-case
+** hex digits and a zero, "raw:cipher_salt" as 16 bytes and a zero. To be freed by sqlite3_free(). NULL: the
+** database is plain, its scheme has no salt, there is no such schema or parameter, or memory is short.
+*/
+SQLITE_API unsigned char *sqlite3mc_codec_data(sqlite3 *db, const char *zDbName, const char *zParam);
+
+/*
+** A cipher scheme of the program's own; docs/schemes.md walks through one.
+**
+** A scheme turns pages of plaintext into pages of the file and back, in place and without I/O. aValue are the
+** values of its parameters in the order in which they were registered. The functions may be called by
+** several threads at once.
+**
+** iVersion        1
+** zName           a letter, then letters, digits or underscores; at most 31 characters
+** nState          bytes of a key's state, which the library allocates (aligned for a uint64_t), copies and wipes
+** bSalt           1: a file has a salt of 16 random bytes; xSeal stores it in bytes 0..15 of page 1, where xOpen
+**                 puts the text "SQLite format 3" and its zero back. 0: no salt
+** xReserved       bytes (0..255) that the scheme needs at the end of each page, for nonce and tag; they need
+**                 not be kept when a page is opened
+** xAuthenticates  1 if xOpen notices a change of any byte. 0: it cannot tell, not even a wrong key
+** xPageSize       NULL: bytes 16..23 of page 1 are stored in plaintext, from where the page size is known before
+**                 there is a key. Else the page size to assume, 0 for that of the connection; *pbHidden = 1 if those
+**                 bytes are not plaintext
+** xConflict       NULL, or: what is wrong with the values together (a sentence without a dot), NULL if nothing is
+** xDerive         fills pState from the password and the salt (16 bytes; of no meaning if bSalt is 0)
+** xSeal, xOpen    page pgno (from 1) of nPage bytes. xOpen with bCheck = 0 opens a page whose tag is wrong as
+**                 well as it goes, which for page 1 is SQLITE3MC_CIPHER_UNVERIFIED
+**
+** xDerive, xSeal and xOpen give one of the results below; anything else counts as a failure. Nothing of a page
+** whose xOpen failed is used.
+*/
+#define SQLITE3MC_CIPHER_OK 0
+#define SQLITE3MC_CIPHER_BAD_PAGE 1   /* xOpen: the page does not verify */
+#define SQLITE3MC_CIPHER_UNVERIFIED 2 /* xOpen: opened although it does not, as asked by bCheck = 0 */
+#define SQLITE3MC_CIPHER_NO_ENTROPY 3 /* xSeal: no random bytes */
+#define SQLITE3MC_CIPHER_NO_MEMORY 4  /* xDerive */
+#define SQLITE3MC_CIPHER_PARAMETERS 5 /* xDerive: values that do not go together */
+
+typedef struct sqlite3mc_cipher {
+    int iVersion;
+    const char *zName;
+    size_t nState;
+    int bSalt;
+    int (*xReserved)(const int *aValue);
+    int (*xAuthenticates)(const int *aValue);
+    int (*xPageSize)(const int *aValue, int *pbHidden);
+    const char *(*xConflict)(const int *aValue);
+    int (*xDerive)(void *pState, const int *aValue, const void *pPassword, size_t nPassword, const void *pSalt);
+    int (*xSeal)(const void *pState, uint32_t pgno, uint8_t *aPage, size_t nPage);
+    int (*xOpen)(const void *pState, uint32_t pgno, uint8_t *aPage, size_t nPage, int bCheck);
+} sqlite3mc_cipher;
+
+/*
+** A parameter of it: name as above and not that of a PRAGMA, default and range (from 0), and, if azValue is
+** not NULL, the names of the values iMin..iMax, which must stay valid.
+*/
+typedef struct sqlite3mc_cipher_param {
+    const char *zName;
+    int iDefault;
+    int iMin;
+    int iMax;
+    const char *const *azValue;
+} sqlite3mc_cipher_param;
+
+/*
+** Add a scheme, from now on until sqlite3_shutdown(): for connections that are open, too. Its id is
+** sqlite3mc_cipher_count() after the call, if no other thread adds one. May be called from any thread.
+**
+** pCipher      is copied
+** aParam       its parameters, at most 64, ended by one whose zName is NULL or ""; NULL: none. Copied, but for
+**              azValue
+** makeDefault  1: the scheme of connections opened from now on, unless they choose another
+**
+** SQLITE_OK. SQLITE_ERROR: something in it is not as described above, the name is taken, or there are 16
+** schemes; the error log says which. SQLITE_NOMEM.
+*/
+SQLITE_API int sqlite3mc_register_cipher(const sqlite3mc_cipher *pCipher, const sqlite3mc_cipher_param *aParam,
+                                         int makeDefault);
+
+/* For such schemes: n random bytes from the generator that makes nonces and salts. SQLITE_OK, or SQLITE_IOERR:
+** the system has none; p[0..n) is zero then. */
+SQLITE_API int sqlite3mc_random(void *p, size_t n);
+
+/* And PBKDF2-HMAC-SHA256 (RFC 8018 5.2): nOut bytes. SQLITE_OK, or SQLITE_MISUSE if nIteration or nOut is
+** less than 1. */
+SQLITE_API int sqlite3mc_pbkdf2(const void *pPassword, size_t nPassword, const void *pSalt, size_t nSalt,
+                                int nIteration, void *pOut, size_t nOut);
 
 /* Exists for programs written for the SQLite Encryption Extension. Does nothing. */
 SQLITE_API void sqlite3_activate_see(const char *zPassPhrase);

@@ -78,8 +78,8 @@ static int mcOpenPage(McCodec *p, McKey *pKey, Pgno pgno, u8 *aPage, int nPage) 
     }
     if (rc == SQLITE_OK) {
         int eOpened = pKey->pScheme->xOpen(pKey->pState, pgno, aPage, (size_t)nPage, pKey->bHmacCheck);
-        if (eOpened == MC_SCHEME_BAD_PAGE) rc = notOpened(pgno);
-        if (pgno == 1 && eOpened != MC_SCHEME_BAD_PAGE) pKey->bUnverified = eOpened == MC_SCHEME_UNVERIFIED;
+        if (eOpened != MC_SCHEME_OK && eOpened != MC_SCHEME_UNVERIFIED) rc = notOpened(pgno);
+        if (pgno == 1 && rc == SQLITE_OK) pKey->bUnverified = eOpened == MC_SCHEME_UNVERIFIED;
     }
     if (rc == SQLITE_OK && pgno == 1) {
         if (memcmp(aPage, mc_sqlite_magic, 16) != 0) {

@@ -11,6 +11,8 @@
 **     rekey.c      rewrites a database under another key
 **     backup.c     which databases may be copied into each other
 **     pragma.c     the PRAGMA statements
+**     functions.c  the SQL functions
+**     register.c   cipher schemes that the program adds
 **     api.c        the public functions
 **
 ** SQLite calls these functions from the places listed in cmake/patches.cmake.
@@ -19,6 +21,7 @@
 #define SQLITE3MC_CODEC_H
 
 #include "../crypto/csprng.h"
+#include "../crypto/hmac.h"
 #include "../crypto/secure.h"
 #include "../scheme/scheme.h"
 
@@ -60,6 +63,27 @@ static int mcSetSwitch(McValue *p, const char *zName, const char *zText, char **
 static int mcSetScheme(McSettings *p, const char *zName, int eWhich, char **pzErr);
 static int mcSetSalt(McSettings *p, const char *zHex, char **pzErr);
 static int mcSettingsFromUri(McSettings *p, const char *zFile, int eWhich, char **pzErr);
+
+/* What sqlite3mc_config() and sqlite3mc_config_cipher() read and set. */
+#define MC_OPTION_NEXT 0
+#define MC_OPTION_DEFAULT 1
+#define MC_OPTION_MIN 2
+#define MC_OPTION_MAX 3
+
+typedef struct McOption {
+    const McScheme *pScheme; /* 0: an option that all schemes have */
+    const McParam *pParam;   /* what its values may be; 0: ids of schemes */
+    const char *zName;
+    int i; /* index among the parameters of the scheme */
+    int ePrefix;
+    McValue *pValue; /* 0: of no connection, then: */
+    McValue builtIn;
+} McOption;
+
+static int mcOptionFind(McSettings *p, const McScheme *pScheme, const char *zName, McOption *pOut);
+static int mcOptionGet(const McOption *p);
+static int mcOptionSet(McSettings *pSet, const McOption *p, int v, char **pzErr);
+static int mcOptionParse(const McOption *p, const char *zText, int *piValue, char **pzErr);
 
 /* ---- key.c */
 
@@ -184,9 +208,19 @@ static int mcBackupCheck(sqlite3 *pDestDb, Btree *pDest, sqlite3 *pSrcDb, Btree 
 /* ---- pragma.c */
 
 static int mcPragma(sqlite3 *db, int iDb, const char *zDb, char **azArg);
+static int mcIsPragma(const char *zName);
+
+/* ---- functions.c */
+
+static void mcRegisterFunctions(void);
+
+/* ---- register.c */
+
+static void mcForgetSchemes(void);
 
 /* ---- api.c */
 
 static int mcError(sqlite3 *db, int rc, char *zErr);
+static u8 *mcCodecData(sqlite3 *db, const char *zDbName, const char *zParam, int *pn);
 
 #endif

@@ -29,6 +29,7 @@ static int mcKeyNew(sqlite3 *db, const u8 *aPassword, int nPassword, McKey **ppK
     for (int i = 0; i < pScheme->nParam; i++) p->aValue[i] = pSet->aParam[pSet->scheme.iNext - 1][i].iNext;
     mcSettingsConsume(pSet);
     zConflict = pScheme->xConflict ? pScheme->xConflict(p->aValue) : 0;
+    if (zConflict == 0 && (mcKeyReserved(p) < 0 || mcKeyReserved(p) > 255)) zConflict = "it asks for too many bytes";
     if (zConflict) {
         *pzErr = sqlite3_mprintf("%s: %s.", pScheme->zName, zConflict);
         mcKeyFree(p);

@@ -79,16 +79,13 @@ static int pragmaCipher(McPragma *p) {
 }
 
 static int pragmaSalt(McPragma *p) {
-    static const char digits[] = "0123456789ABCDEF";
     McSettings *pSet = mcSettings(p->db);
     Btree *pBt = p->db->aDb[p->iDb].pBt;
-    McCodec *pCodec = pBt ? mcPagerCodec(sqlite3BtreePager(pBt)) : 0;
-    char zHex[2 * MC_SALT_SIZE + 1];
     const u8 *aSalt;
-    int rc;
+    int n, rc;
     if (pSet == 0) return SQLITE_NOMEM;
     if (p->zValue) {
-        if (pCodec) {
+        if (pBt && mcPagerCodec(sqlite3BtreePager(pBt))) {
             *p->pzOut = sqlite3_mprintf("Cipher salt can't be changed.");
             return SQLITE_ERROR;
         }
@@ -97,12 +94,8 @@ static int pragmaSalt(McPragma *p) {
     }
     rc = mcKeySalt(pBt, &aSalt);
     if (rc != SQLITE_OK || aSalt == 0) return rc == SQLITE_OK ? SQLITE_NOTFOUND : rc; /* no row */
-    for (int i = 0; i < MC_SALT_SIZE; i++) {
-        zHex[2 * i] = digits[aSalt[i] >> 4];
-        zHex[2 * i + 1] = digits[aSalt[i] & 15];
-    }
-    zHex[2 * MC_SALT_SIZE] = 0;
-    return answer(p, zHex);
+    *p->pzOut = (char *)mcCodecData(p->db, p->db->aDb[p->iDb].zDbSName, "cipher_salt", &n);
+    return *p->pzOut ? SQLITE_OK : SQLITE_NOMEM;
 }
 
 /* These two are meant for the next key only. */
@@ -141,23 +134,32 @@ static int pragmaParam(McPragma *p) {
     return answerValue(p, &pScheme->aParam[i], mcSettingsParam(pSet, pScheme, i)->iNext);
 }
 
+static const struct {
+    const char *zName;
+    int (*xRun)(McPragma *);
+} mcPragmas[] = {
+    {"key", pragmaKey},
+    {"textkey", pragmaKey},
+    {"hexkey", pragmaHexkey},
+    {"rekey", pragmaRekey},
+    {"textrekey", pragmaRekey},
+    {"hexrekey", pragmaHexrekey},
+    {"cipher", pragmaCipher},
+    {"cipher_salt", pragmaSalt},
+    {"hmac_check", pragmaHmacCheck},
+    {"mc_legacy_wal", pragmaLegacyWal},
+};
+
+/* Is it the name of a PRAGMA of ours or of SQLite? No parameter may have it. */
+static int mcIsPragma(const char *zName) {
+    for (int i = 0; i < ArraySize(mcPragmas); i++) {
+        if (sqlite3StrICmp(mcPragmas[i].zName, zName) == 0) return 1;
+    }
+    return pragmaLocate(zName) != 0;
+}
+
 /* Called for every PRAGMA. SQLITE_NOTFOUND: it is not one of ours. azArg: result, name, value. */
 static int mcPragma(sqlite3 *db, int iDb, const char *zDb, char **azArg) {
-    static const struct {
-        const char *zName;
-        int (*xRun)(McPragma *);
-    } aPragma[] = {
-        {"key", pragmaKey},
-        {"textkey", pragmaKey},
-        {"hexkey", pragmaHexkey},
-        {"rekey", pragmaRekey},
-        {"textrekey", pragmaRekey},
-        {"hexrekey", pragmaHexrekey},
-        {"cipher", pragmaCipher},
-        {"cipher_salt", pragmaSalt},
-        {"hmac_check", pragmaHmacCheck},
-        {"mc_legacy_wal", pragmaLegacyWal},
-    };
     McPragma p;
     p.db = db;
     p.iDb = iDb;
@@ -166,8 +168,8 @@ static int mcPragma(sqlite3 *db, int iDb, const char *zDb, char **azArg) {
     p.zValue = azArg[2];
     p.pzOut = &azArg[0];
     if (p.zName == 0) return SQLITE_NOTFOUND;
-    for (int i = 0; i < ArraySize(aPragma); i++) {
-        if (sqlite3StrICmp(aPragma[i].zName, p.zName) == 0) return aPragma[i].xRun(&p);
+    for (int i = 0; i < ArraySize(mcPragmas); i++) {
+        if (sqlite3StrICmp(mcPragmas[i].zName, p.zName) == 0) return mcPragmas[i].xRun(&p);
     }
     return pragmaParam(&p);
 }

@@ -95,7 +95,7 @@ static int outOfRange(const McParam *p, const char *zName, const char *zText, ch
 ** also SQLite's words for true and false. SQLITE_ERROR if it is not a legal one. */
 static int mcParseValue(const McParam *p, const char *zName, const char *zText, int *piValue, char **pzErr) {
     i64 v;
-    if (p == &mcSwitchParam) {
+    if (p == &mcSwitchParam && sqlite3DecOrHexToI64(zText, &v) != 0) {
         *piValue = sqlite3GetBoolean(zText, 0);
         if (*piValue == sqlite3GetBoolean(zText, 1)) return SQLITE_OK;
         *pzErr = sqlite3_mprintf("Malformed boolean value '%s' of '%s'.", zText, zName);
@@ -193,4 +193,106 @@ static int mcSettingsFromUri(McSettings *p, const char *zFile, int eWhich, char 
         }
     }
     return rc;
+}
+
+/* ---- sqlite3mc_config() and its relatives */
+
+/* Find the option that a name (with a prefix) stands for: of the scheme, or, pScheme 0, a common one. p 0:
+** of no connection; it can be read only. 0: there is none. */
+static int mcOptionFind(McSettings *p, const McScheme *pScheme, const char *zName, McOption *pOut) {
+    static const struct {
+        const char *zPrefix;
+        int ePrefix;
+    } aPrefix[] = {{"default:", MC_OPTION_DEFAULT}, {"min:", MC_OPTION_MIN}, {"max:", MC_OPTION_MAX}};
+    memset(pOut, 0, sizeof(*pOut));
+    for (int i = 0; i < ArraySize(aPrefix); i++) {
+        int n = sqlite3Strlen30(aPrefix[i].zPrefix);
+        if (sqlite3StrNICmp(zName, aPrefix[i].zPrefix, n) != 0) continue;
+        pOut->ePrefix = aPrefix[i].ePrefix;
+        zName += n;
+        break;
+    }
+    pOut->pScheme = pScheme;
+    pOut->pParam = &mcSwitchParam;
+    if (pScheme) {
+        pOut->i = mc_scheme_param(pScheme, zName);
+        if (pOut->i < 0) return 0;
+        pOut->pParam = &pScheme->aParam[pOut->i];
+        pOut->zName = pOut->pParam->zName;
+        pOut->builtIn.iNext = pOut->pParam->iDefault;
+        pOut->pValue = p ? mcSettingsParam(p, pScheme, pOut->i) : 0;
+    } else if (mc_same_name(zName, "cipher")) {
+        pOut->pParam = 0;
+        pOut->zName = "cipher";
+        pOut->builtIn.iNext = mc_scheme_id(mc_scheme_default());
+        pOut->pValue = p ? &p->scheme : 0;
+    } else if (mc_same_name(zName, "hmac_check")) {
+        pOut->zName = "hmac_check";
+        pOut->builtIn.iNext = 1;
+        pOut->pValue = p ? &p->hmacCheck : 0;
+    } else if (mc_same_name(zName, "mc_legacy_wal")) {
+        pOut->zName = "mc_legacy_wal";
+        pOut->pValue = p ? &p->legacyWal : 0;
+    } else {
+        return 0;
+    }
+    pOut->builtIn.iDefault = pOut->builtIn.iNext;
+    return 1;
+}
+
+static int schemeCount(void) {
+    int n = 0;
+    while (mc_scheme_by_id(n + 1) != 0) n++;
+    return n;
+}
+
+/* The value that is asked for. */
+static int mcOptionGet(const McOption *p) {
+    const McValue *pValue = p->pValue ? p->pValue : &p->builtIn;
+    switch (p->ePrefix) {
+    case MC_OPTION_MIN:
+        return p->pParam ? p->pParam->iMin : 1;
+    case MC_OPTION_MAX:
+        return p->pParam ? p->pParam->iMax : schemeCount();
+    case MC_OPTION_DEFAULT:
+        return pValue->iDefault;
+    default:
+        return pValue->iNext;
+    }
+}
+
+/* Set an option of a connection: the value for the next key or, with the prefix default:, the default too.
+** The two switches only ever hold for the next key. */
+static int mcOptionSet(McSettings *pSet, const McOption *p, int v, char **pzErr) {
+    int eWhich = p->ePrefix == MC_OPTION_DEFAULT && p->pParam != &mcSwitchParam ? MC_DEFAULT : MC_TEMP;
+    int bLegal = p->pParam ? mc_param_legal(p->pParam, v) : v >= 1 && v <= pSet->nScheme;
+    char zText[16];
+    if (p->ePrefix == MC_OPTION_MIN || p->ePrefix == MC_OPTION_MAX) {
+        *pzErr = sqlite3_mprintf("Smallest and largest value of '%s' cannot be set.", p->zName);
+        return SQLITE_ERROR;
+    }
+    if (!bLegal) {
+        static const McParam cipher = {"cipher", 1, 1, MC_MAX_SCHEME, MC_PARAM_INT, 0};
+        sqlite3_snprintf(sizeof(zText), zText, "%d", v);
+        return outOfRange(p->pParam ? p->pParam : &cipher, p->zName, zText, pzErr);
+    }
+    if (p->pScheme) {
+        mcSetParam(pSet, p->pScheme, p->i, v, eWhich);
+    } else {
+        setValue(p->pValue, v, eWhich);
+    }
+    return SQLITE_OK;
+}
+
+/* The value that a text stands for. */
+static int mcOptionParse(const McOption *p, const char *zText, int *piValue, char **pzErr) {
+    const McScheme *pScheme;
+    if (p->pParam) return mcParseValue(p->pParam, p->zName, zText, piValue, pzErr);
+    pScheme = mc_scheme_by_name(zText);
+    if (pScheme) {
+        *piValue = mc_scheme_id(pScheme);
+        return SQLITE_OK;
+    }
+    *pzErr = sqlite3_mprintf("Cipher '%s' unknown.", zText);
+    return SQLITE_ERROR;
 }

@@ -777,10 +777,12 @@ static sqlite3_vfs *mcFindVfs(const char *zVfs) {
 
 int sqlite3mc_initialize(const char *zUnused) {
     (void)zUnused;
+    mcRegisterFunctions();
     return sqlite3mc_vfs_create(0, 1);
 }
 
 void sqlite3mc_shutdown(void) {
     sqlite3mc_vfs_shutdown();
+    mcForgetSchemes();
     csprng_wipe();
 }
