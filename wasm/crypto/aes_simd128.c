@@ -53,8 +53,9 @@ static inline vec vec_lookup(vec table, vec index) {
 
 #endif
 
-/* LLVM keeps the constant in a local, and V8 still sees that it is one. */
-#define VEC_PIN(v) __asm__ volatile("" : "+r"(v))
+/* V8 would make a constant anew, with four instructions, at each use. A value that was loaded stays in a register
+** or, where these do not suffice, on the stack. */
+#define PIN_TABLE(p) __asm__("" : "+r"(p))
 #define VPERM_NAME aes_simd128
 
 #include "aes_vperm.h"

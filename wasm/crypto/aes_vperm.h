@@ -8,7 +8,7 @@
 **   vec_low(v, f), vec_high(v, f)     each byte's low half; its high half. f has 15 in each byte.
 **   vec_lookup(table, index)  the bytes of `table` at index[0..16), zero where the index is above 127. No index
 **                             is between 16 and 127.
-**   VEC_PIN(v)                keeps a constant in a local (for WebAssembly); may be empty
+**   PIN_TABLE(p)              the compiler may not know that p is the address of a constant; may be empty
 **   VPERM_NAME, VPERM_STRING, VPERM_CPU   the table's name, its text, the CPU_* bits it needs
 */
 #include <string.h>
@@ -24,9 +24,8 @@
 #define INLINE static inline __attribute__((always_inline))
 
 INLINE vec constant(const uint8_t t[16]) {
-    vec v = vec_load(t);
-    VEC_PIN(v);
-    return v;
+    PIN_TABLE(t);
+    return vec_load(t);
 }
 
 INLINE vec fifteens(void) {
