@@ -7,12 +7,14 @@
 
 #include <stdatomic.h>
 
-extern const McScheme mc_scheme_chacha20;
+extern const McScheme mc_scheme_aes128cbc, mc_scheme_aes256cbc, mc_scheme_chacha20, mc_scheme_sqlcipher, mc_scheme_rc4,
+    mc_scheme_ascon128, mc_scheme_aegis;
 
 const uint8_t mc_sqlite_magic[16] = {'S', 'Q', 'L', 'i', 't', 'e', ' ', 'f', 'o', 'r', 'm', 'a', 't', ' ', '3', 0};
 
 static const McScheme *const schemes[] = {
-    &mc_scheme_chacha20,
+    &mc_scheme_aes128cbc, &mc_scheme_aes256cbc, &mc_scheme_chacha20, &mc_scheme_sqlcipher,
+    &mc_scheme_rc4,       &mc_scheme_ascon128,  &mc_scheme_aegis,
 };
 
 #define N_BUILT_IN ((int)(sizeof(schemes) / sizeof(schemes[0])))

@@ -1,0 +1,89 @@
+/*
+** Scheme aes256cbc of SQLite3 Multiple Ciphers and wxSQLite3: AES-256-CBC without authentication, for
+** files of old programs. Changes by others are not noticed, and a page that is written twice with
+** the same content looks the same twice.
+**
+** Key: SHA-256 4002 times over the first 32 bytes of the password. Parameter kdf_iter is accepted and has
+** no effect, as in the reference.
+*/
+#include "aes_pages.h"
+#include "../crypto/sha256.h"
+
+enum { KEY_SIZE = 32 };
+enum { P_KDF_ITER, P_LEGACY, P_LEGACY_PAGE_SIZE };
+enum { ITERATIONS = 4001 };
+
+typedef struct {
+    uint8_t key[KEY_SIZE];
+    int legacy;
+} State;
+
+static const McParam params[] = {
+    {"kdf_iter", ITERATIONS, 1, 0x7fffffff, MC_PARAM_INT, NULL},
+    {"legacy", 0, 0, 1, MC_PARAM_INT, NULL},
+    {"legacy_page_size", 0, 0, 65536, MC_PARAM_PAGE_SIZE, NULL},
+};
+
+static int no(const int *value) {
+    (void)value;
+    return 0;
+}
+
+static int page_size(const int *value, int *hidden) {
+    *hidden = value[P_LEGACY];
+    return value[P_LEGACY] ? value[P_LEGACY_PAGE_SIZE] : 0;
+}
+
+static int derive(void *state, const int *value, const McSecret *secret) {
+    State *s = state;
+    uint8_t password[AES_PAGES_PASSWORD_SIZE];
+    aes_pages_pad(secret->aPassword, secret->nPassword, password);
+    sha256(s->key, password, sizeof(password));
+    for (int i = 0; i < ITERATIONS; i++) sha256(s->key, s->key, KEY_SIZE);
+    s->legacy = value[P_LEGACY];
+    secure_zero(password, sizeof(password));
+    return MC_SCHEME_OK;
+}
+
+static void page_key(const State *s, uint32_t pgno, aes_key *k) {
+    uint8_t input[40];
+    uint8_t key[KEY_SIZE];
+    sha256(key, input, aes_pages_key_input(s->key, KEY_SIZE, pgno, input));
+    aes_key_init(k, key, KEY_SIZE);
+    secure_zero(input, sizeof(input));
+    secure_zero(key, sizeof(key));
+}
+
+static int seal(const void *state, uint32_t pgno, uint8_t *page, size_t size) {
+    const State *s = state;
+    aes_key k;
+    page_key(s, pgno, &k);
+    aes_pages_seal(&k, pgno, s->legacy, page, size);
+    secure_zero(&k, sizeof(k));
+    return MC_SCHEME_OK;
+}
+
+static int open_page(const void *state, uint32_t pgno, uint8_t *page, size_t size, int check) {
+    const State *s = state;
+    aes_key k;
+    (void)check;
+    page_key(s, pgno, &k);
+    aes_pages_open(&k, pgno, s->legacy, page, size);
+    secure_zero(&k, sizeof(k));
+    return MC_SCHEME_OK;
+}
+
+const McScheme mc_scheme_aes256cbc = {
+    .zName = "aes256cbc",
+    .aParam = params,
+    .nParam = sizeof(params) / sizeof(params[0]),
+    .nState = sizeof(State),
+    .nSalt = 0,
+    .xAuthenticates = no,
+    .xReserved = no,
+    .xPageSize = page_size,
+    .xPlaintextHeader = no,
+    .xDerive = derive,
+    .xSeal = seal,
+    .xOpen = open_page,
+};
