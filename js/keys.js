@@ -17,10 +17,21 @@
  * @property {boolean} [wipeKey] fill the key's byte array with zeros once SQLite has the key
  * @property {string} [cipher] name of the cipher scheme, as for PRAGMA cipher
  * @property {string | Uint8Array} [cipher_salt] 16 bytes, or 32 hexadecimal digits
- * @property {number | boolean} [legacy]
+ * @property {number | boolean} [legacy] this one and the next ones: parameters of the cipher (docs/ciphers.md)
  * @property {number} [legacy_page_size]
  * @property {number} [kdf_iter]
- * @property {number} [plaintext_header_size]
+ * @property {number} [fast_kdf_iter]
+ * @property {number | boolean} [hmac_use]
+ * @property {number} [hmac_pgno]
+ * @property {number} [hmac_salt_mask]
+ * @property {number} [kdf_algorithm]
+ * @property {number} [hmac_algorithm]
+ * @property {number | boolean} [hmac_algorithm_compat]
+ * @property {number} [tcost]
+ * @property {number} [mcost] in KiB
+ * @property {number} [pcost]
+ * @property {number | string} [algorithm] number or name
+ * @property {number} [plaintext_header_size] in bytes
  * @property {number | boolean} [hmac_check]
  * @property {number | boolean} [mc_legacy_wal]
  */
@@ -28,7 +39,26 @@
 const KEYS = /** @type {const} */ (['key', 'textkey', 'hexkey']);
 
 // In the order in which they are set: `legacy` may change the others.
-const PARAMETERS = ['legacy', 'legacy_page_size', 'kdf_iter', 'plaintext_header_size', 'cipher_salt', 'hmac_check', 'mc_legacy_wal'];
+const PARAMETERS = [
+  'legacy',
+  'legacy_page_size',
+  'kdf_iter',
+  'fast_kdf_iter',
+  'hmac_use',
+  'hmac_pgno',
+  'hmac_salt_mask',
+  'kdf_algorithm',
+  'hmac_algorithm',
+  'hmac_algorithm_compat',
+  'tcost',
+  'mcost',
+  'pcost',
+  'algorithm',
+  'plaintext_header_size',
+  'cipher_salt',
+  'hmac_check',
+  'mc_legacy_wal',
+];
 
 const OPTIONS = [...KEYS, 'wipeKey', 'cipher', ...PARAMETERS];
 
@@ -134,7 +164,7 @@ export function installKeys(sqlite3) {
           value = Array.from(/** @type {Uint8Array} */ (asBytes(value)), (b) => b.toString(16).padStart(2, '0')).join('');
         }
         if (typeof value === 'boolean') value = Number(value);
-        if (typeof value === 'string' ? !/^\w+$/.test(value) : !Number.isSafeInteger(value)) misuse(`${name}: not a valid value.`);
+        if (typeof value === 'string' ? !/^[\w-]+$/.test(value) : !Number.isSafeInteger(value)) misuse(`${name}: not a valid value.`);
         return { name, sql: `PRAGMA ${name}='${value}'` };
       });
   }
