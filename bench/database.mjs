@@ -2,7 +2,7 @@
  * Benchmark of whole databases: this package, the plain official package and the WebAssembly build of the
  * reference, side by side in one process.
  *
- *   node bench/database.mjs [--quick] [--json] [--megabytes=66] [--rounds=15] [--page-size=4096] [--cpu]
+ *   node bench/database.mjs [--quick] [--json] [--scheme=chacha20] [--megabytes=66] [--rounds=15] [--page-size=4096] [--cpu]
  *
  * --cpu counts the processor time of the thread instead of the time on the clock: on a busy machine the
  * better measure of all that does not wait for a disk.
@@ -26,17 +26,26 @@ import { contents, installMemoryVfs } from './memory-vfs.mjs';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 const PASSWORD = 'correct horse battery staple';
-const RESERVED = 32; // bytes of a page that the scheme chacha20 takes
 const SLICES = 20; // transactions in which the database is made
 const POINTS = 2000; // point reads in a round
 const CACHE_KIB = 2000;
 
 const OFFICIAL = 'official package, plain';
-const REFERENCE = '@evolu/sqlite-wasm, chacha20';
-const OURS = 'ours, chacha20, relaxed SIMD';
+const REFERENCE = '@evolu/sqlite-wasm, encrypted';
+const OURS = 'ours, encrypted, relaxed SIMD';
 
-/** The bar that this project set itself: the rows of a scan a second, ours / the reference's. */
-const GOAL = 2.4;
+/**
+ * Bytes that a scheme takes from each page, and the bar that this project set itself: the rows of a scan a
+ * second, ours / the reference's.
+ * @type {Record<string, { reserved: number, goal: number }>}
+ */
+export const SCHEMES = {
+  chacha20: { reserved: 32, goal: 2.4 },
+  aes256cbc: { reserved: 0, goal: 1.35 },
+  sqlcipher: { reserved: 80, goal: 1.4 },
+  aegis: { reserved: 64, goal: 1.8 },
+  ascon128: { reserved: 32, goal: 1.2 },
+};
 
 /** The rows are 100 to 900 bytes long, and their text is taken from here. */
 const TEXT = new TextEncoder().encode('PLAINTEXT '.repeat(8192));
@@ -85,23 +94,24 @@ function engines() {
     engine(REFERENCE, load('@evolu/sqlite-wasm'), true),
     engine('ours, plain', load(ours), false),
     engine(OURS, load(ours, { variant: 'relaxed' }), true),
-    engine('ours, chacha20, SIMD128', load(ours, { variant: 'simd' }), true),
-    engine('ours, chacha20, no SIMD', load(ours, { variant: 'nosimd' }), true),
+    engine('ours, encrypted, SIMD128', load(ours, { variant: 'simd' }), true),
+    engine('ours, encrypted, no SIMD', load(ours, { variant: 'nosimd' }), true),
     engine('ours, plain, real file', load(ours), false, true),
-    engine('ours, chacha20, relaxed SIMD, real file', load(ours, { variant: 'relaxed' }), true, true),
+    engine('ours, encrypted, relaxed SIMD, real file', load(ours, { variant: 'relaxed' }), true, true),
   ].filter(({ name }) => bestVariant() === 'relaxed' || !name.includes('relaxed'));
 }
 
 /**
  * @param {Engine} engine
+ * @param {string} scheme
  * @returns {any} a connection; settings that are not stored in the file are made
  */
-function open(engine) {
+function open(engine, scheme) {
   const { sqlite3, encrypted, file } = engine;
   const vfs = `${encrypted ? 'multipleciphers-' : ''}${engine.onDisk ? 'node' : 'bench-memory'}`;
   const db = new sqlite3.oo1.DB({ filename: file, flags: 'c', vfs });
   // Not by an option of the constructor: the reference takes its own `textkey` for no key at all.
-  if (encrypted) db.exec(`PRAGMA cipher='chacha20'; PRAGMA key='${PASSWORD}'`);
+  if (encrypted) db.exec(`PRAGMA cipher='${scheme}'; PRAGMA key='${PASSWORD}'`);
   db.exec(`PRAGMA cache_size=-${CACHE_KIB}`);
   return db;
 }
@@ -144,9 +154,9 @@ function readPoints({ db }, ids) {
   return sum;
 }
 
-/** @param {Engine} engine */
-function openAndClose(engine) {
-  const db = open(engine);
+/** @param {Engine} engine @param {string} scheme */
+function openAndClose(engine, scheme) {
+  const db = open(engine, scheme);
   db.selectValue('SELECT count(*) FROM sqlite_schema');
   db.close();
 }
@@ -164,14 +174,14 @@ function must({ name }, good, what) {
 
 /**
  * Is the stored database what it has to be: of that size, and encrypted or not?
- * @param {Engine} engine @param {number} pageSize
+ * @param {Engine} engine @param {number} pageSize @param {number} reserved
  * @returns {number} pages
  */
-function examine(engine, pageSize) {
+function examine(engine, pageSize, reserved) {
   const bytes = stored(engine);
   const pages = engine.db.selectValue('PRAGMA page_count');
   must(engine, bytes.length === pages * pageSize, 'the stored database has another size');
-  must(engine, bytes[20] === (engine.encrypted ? RESERVED : 0), `${bytes[20]} reserved bytes in a page`);
+  must(engine, bytes[20] === (engine.encrypted ? reserved : 0), `${bytes[20]} reserved bytes in a page`);
   must(engine, bytes.includes(MARK) !== engine.encrypted, engine.encrypted ? 'the storage shows plaintext' : 'no plaintext in the storage');
   return pages;
 }
@@ -187,9 +197,10 @@ function median(numbers) {
 }
 
 /**
- * @param {{ megabytes: number, rounds: number, pageSize: number, cpu: boolean }} options
+ * @param {{ scheme: string, megabytes: number, rounds: number, pageSize: number, cpu: boolean }} options
  */
-export async function measure({ megabytes, rounds, pageSize, cpu }) {
+export async function measure({ scheme, megabytes, rounds, pageSize, cpu }) {
+  const { reserved } = SCHEMES[scheme];
   const now = cpu ? cpuTime : wallTime;
   if (tooSmall(megabytes * 1e6)) throw new Error('--megabytes: give more, or the database fits into the cache');
   const all = engines();
@@ -219,7 +230,7 @@ export async function measure({ megabytes, rounds, pageSize, cpu }) {
         engine.memory = installMemoryVfs(engine.sqlite3, 'bench-memory');
         engine.file = '/bench.db';
       }
-      engine.db = open(engine);
+      engine.db = open(engine, scheme);
       engine.db.exec(`PRAGMA page_size=${pageSize}; CREATE TABLE t(id INTEGER PRIMARY KEY, n INTEGER, body BLOB)`);
     }
 
@@ -231,7 +242,7 @@ export async function measure({ megabytes, rounds, pageSize, cpu }) {
       await rest();
     }
     for (let i = 0; i < SLICES; i++) turn('insert', i, (engine) => insert(engine, 1 + i * perSlice, (i + 1) * perSlice));
-    const pages = all.map((engine) => examine(engine, pageSize));
+    const pages = all.map((engine) => examine(engine, pageSize, reserved));
 
     const expected = scan(all[0]).join();
     const points = readPoints(all[0], ids);
@@ -242,15 +253,15 @@ export async function measure({ megabytes, rounds, pageSize, cpu }) {
       const reads = (engine.memory?.calls.reads ?? Infinity) - before;
       must(engine, reads >= pages[i] - (1024 * CACHE_KIB) / pageSize, 'the scan did not read the file');
       must(engine, readPoints(engine, ids) === points, 'the point reads have another result');
-      openAndClose(engine);
+      openAndClose(engine, scheme);
     }
     await rest();
     for (let round = 0; round < rounds; round++) {
       turn('scan', round, (engine) => scan(engine));
       turn('point', round, (engine) => readPoints(engine, ids));
-      turn('open', round, (engine) => openAndClose(engine));
+      turn('open', round, (engine) => openAndClose(engine, scheme));
     }
-    return summary(all, { pages, pageSize, rows, rounds, perSlice, cpu });
+    return summary(all, { scheme, pages, pageSize, rows, rounds, perSlice, cpu });
   } finally {
     for (const engine of all) engine.db?.close();
     fs.rmSync(directory, { recursive: true, force: true });
@@ -259,9 +270,9 @@ export async function measure({ megabytes, rounds, pageSize, cpu }) {
 
 /**
  * @param {Engine[]} all
- * @param {{ pages: number[], pageSize: number, rows: number, rounds: number, perSlice: number, cpu: boolean }} run
+ * @param {{ scheme: string, pages: number[], pageSize: number, rows: number, rounds: number, perSlice: number, cpu: boolean }} run
  */
-function summary(all, { pages, pageSize, rows, rounds, perSlice, cpu }) {
+function summary(all, { scheme, pages, pageSize, rows, rounds, perSlice, cpu }) {
   const find = (/** @type {string} */ name) => /** @type {Engine} */ (all.find((engine) => engine.name === name));
   /** How many times as fast as another engine. */
   const times = (/** @type {Engine} */ engine, /** @type {string} */ other, /** @type {Work} */ work) =>
@@ -292,9 +303,10 @@ function summary(all, { pages, pageSize, rows, rounds, perSlice, cpu }) {
     };
   });
   const goals = find(OURS)
-    ? [{ what: `scan: ${OURS} / ${REFERENCE}`, ratio: times(find(OURS), REFERENCE, 'scan'), goal: GOAL }]
+    ? [{ what: `scan: ${OURS} / ${REFERENCE}`, ratio: times(find(OURS), REFERENCE, 'scan'), goal: SCHEMES[scheme].goal }]
     : [];
   return {
+    scheme,
     node: process.version,
     cpu: os.cpus()[0]?.model ?? '',
     clock: cpu ? 'processor time' : 'time',
@@ -308,7 +320,7 @@ function summary(all, { pages, pageSize, rows, rounds, perSlice, cpu }) {
 }
 
 /** @param {Awaited<ReturnType<typeof measure>>} result */
-export function report({ node, cpu, clock, pageSize, rows, rounds, rowsPerTransaction, results, goals }) {
+export function report({ scheme, node, cpu, clock, pageSize, rows, rounds, rowsPerTransaction, results, goals }) {
   /** @type {Record<Work, string>} */
   const titles = {
     scan: 'Scan of the whole table',
@@ -318,7 +330,7 @@ export function report({ node, cpu, clock, pageSize, rows, rounds, rowsPerTransa
   };
   const size = Math.round(Math.max(...results.map(({ megabytes }) => megabytes)));
   const lines = [
-    `whole databases: Node ${node}, ${cpu}, ${clock}, medians of ${rounds} rounds (insert: ${SLICES})`,
+    `whole databases, ${scheme}: Node ${node}, ${cpu}, ${clock}, medians of ${rounds} rounds (insert: ${SLICES})`,
     `${rows} rows in ${size} MB, pages of ${pageSize} bytes, cache of ${CACHE_KIB} KiB; in memory unless "real file"`,
   ];
   const width = Math.max(...results.map(({ engine }) => engine.length));
@@ -348,7 +360,9 @@ export function options(argv) {
     if (!(value > 0)) throw new Error(`--${name}: expected a number, not "${text}"`);
     return value;
   };
-  return { megabytes: number('megabytes', quick ? 16 : 66), rounds: number('rounds', quick ? 3 : 15), pageSize: number('page-size', 4096), cpu: argv.includes('--cpu') };
+  const scheme = argv.find((arg) => arg.startsWith('--scheme='))?.slice(9) ?? 'chacha20';
+  if (!(scheme in SCHEMES)) throw new Error(`--scheme: give ${Object.keys(SCHEMES).join(', ')}`);
+  return { scheme, megabytes: number('megabytes', quick ? 16 : 66), rounds: number('rounds', quick ? 3 : 15), pageSize: number('page-size', 4096), cpu: argv.includes('--cpu') };
 }
 
 /** The numbers that are quoted are those of Node 26, which the set-up installs beside the caller's Node. */

@@ -1,16 +1,20 @@
-// Benchmarks, from nothing: set-up, the modules, then bench/kernel.mjs and bench/database.mjs under Node 26.
+// Benchmarks, from nothing: set-up, the modules, then bench/kernel.mjs and, for each scheme, bench/database.mjs
+// under Node 26.
 // Prints both reports; their numbers are in build/bench.json as well.
 //
 //   node scripts/bench.mjs [--json] [--quick] [options of the two]
 //
 //   --json   print only the numbers
-//   --quick  a minute instead of several, and rougher numbers
+//   --quick  a minute or two instead of many, and rougher numbers
+//   --scheme=NAME  only the databases of this scheme
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { BUILD, Failure, ROOT, output, progress, readEnvironment, runMain, which } from './lib.mjs';
 import { buildDist, buildKernelBench } from './build.mjs';
+
+const SCHEMES = ['chacha20', 'aes256cbc', 'sqlcipher', 'aegis', 'ascon128'];
 
 const json = process.argv.includes('--json');
 const options = process.argv.slice(2).filter((option) => option !== '--json');
@@ -50,10 +54,11 @@ function onOneProcessor(node) {
 /**
  * @param {string} script of bench/
  * @param {string} node
+ * @param {string[]} [more] options
  */
-async function bench(script, node) {
+async function bench(script, node, more = []) {
   const file = path.join(ROOT, 'bench', script);
-  const [command, ...args] = [...onOneProcessor(node), node, file, '--json', ...options];
+  const [command, ...args] = [...onOneProcessor(node), node, file, '--json', ...options, ...more];
   const child = spawnSync(command, args, {
     stdio: ['ignore', 'pipe', 'inherit'],
     encoding: 'utf8',
@@ -79,7 +84,12 @@ runMain(async () => {
   await buildKernelBench();
   const { node26 } = readEnvironment();
   const node = node26 ?? process.execPath;
-  const result = { kernel: await bench('kernel.mjs', node), database: await bench('database.mjs', node) };
+  const chosen = options.find((option) => option.startsWith('--scheme='))?.slice(9);
+  /** @type {Record<string, unknown>} */
+  const databases = {};
+  const kernel = chosen ? undefined : await bench('kernel.mjs', node);
+  for (const scheme of chosen ? [chosen] : SCHEMES) databases[scheme] = await bench('database.mjs', node, chosen ? [] : [`--scheme=${scheme}`]);
+  const result = { kernel, databases };
   fs.writeFileSync(path.join(BUILD, 'bench.json'), `${JSON.stringify(result, null, 2)}\n`);
   if (json) console.log(JSON.stringify(result, null, 2));
 });
