@@ -90,6 +90,8 @@ export async function lint(fix = false) {
     ['clang-tidy', clangTidy],
     ['eslint', () => run(bin('eslint'), ['--max-warnings=0', ...(fix ? ['--fix'] : []), '.'])],
     ['tsc', () => run(bin('tsc'), ['-p', '.'])],
+    // which looks at the types that are made from the sources
+    ['types', () => run(bin('tsc'), ['-p', 'tsconfig.types.json'])],
     ['publint', () => run(bin('publint'), ['--strict'])],
   ];
   const total = { passed: 0, failed: 0 };
