@@ -40,8 +40,8 @@ static void everyPageSize(const Scheme *s) {
             CHECK_INT(fileSize(file) % real, 0);
             CHECK_INT(probe(file, s), SQLITE_OK);
             sqlite3 *db = dbOpenKeyed(file, s, s->key);
-            CHECK_INT(dbInt(db, "PRAGMA page_size"), real);
             dbMust(db, "BEGIN; UPDATE t SET data = zeroblob(9000); DELETE FROM t WHERE id > 10; ROLLBACK; VACUUM");
+            CHECK_INT(dbInt(db, "PRAGMA page_size"), real);
             CHECK_ROWS(db, ROWS, REPEAT, "a");
             dbClose(db);
             unsigned char head[24];
@@ -288,8 +288,10 @@ static void headerBytesByChance(void) {
     }
 }
 
-/* The plaintext page size of page 1 is untrusted until its tag is checked. */
+/* The plaintext bytes 16..23 of page 1 are untrusted until its tag is checked. Only chacha20's tag covers
+** them; for the others a smaller usable size than that of the writer shows as damage, or as other rows. */
 static void wrongPageSizeInTheHeader(const Scheme *s) {
+    int covered = !strcmp(s->name, "chacha20");
     const char *good = makeFile("good.db", s, "PRAGMA page_size=4096"), *file = path("a.db");
     for (int i = 0; i < 65536; i = i < 16 ? i + 1 : 2 * i) {
         unsigned char size[2] = {(unsigned char)(i >> 8), (unsigned char)i};
@@ -300,7 +302,7 @@ static void wrongPageSizeInTheHeader(const Scheme *s) {
         fileCopy(good, file);
         fileWrite(file, 16, size, 2);
         int rc = probe(file, s);
-        CHECK_MSG(rc == SQLITE_NOTADB || (rc == SQLITE_OK && strcmp(s->name, "chacha20") != 0), "result %d", rc);
+        CHECK_MSG(rc == SQLITE_NOTADB || (rc == SQLITE_OK && !covered), "result %d", rc);
     }
     for (int i = 0; i < 256; i++) {
         unsigned char reserved = (unsigned char)i;
@@ -311,7 +313,10 @@ static void wrongPageSizeInTheHeader(const Scheme *s) {
         fileCopy(good, file);
         fileWrite(file, 20, &reserved, 1);
         int rc = probe(file, s);
-        CHECK_MSG(rc == SQLITE_NOTADB || (rc == SQLITE_OK && strcmp(s->name, "chacha20") != 0), "result %d", rc);
+        CHECK_MSG(
+            rc == SQLITE_NOTADB ||
+                (!covered && (rc == SQLITE_OK || (i > s->reserved && (rc == SQLITE_CORRUPT || rc == SQLITE_MISMATCH)))),
+            "result %d", rc);
     }
 }
 

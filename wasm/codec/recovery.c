@@ -279,8 +279,16 @@ static int isBlank(sqlite3_file *pFile, i64 iOff, int *pbBlank) {
     return rc;
 }
 
+/* Random salts have about no byte in common; a damaged one has most bytes left. */
+static int isAnotherSalt(const u8 *a, const u8 *b) {
+    int nEqual = 0;
+    for (int i = 0; i < MC_SALT_SIZE; i++) nEqual += a[i] == b[i];
+    return nEqual < MC_SALT_SIZE / 2;
+}
+
 /* Do the page 1 of the journal and that of the main file have different salts, and both the key's
-** password? Then one of them is another database's: salts only change by a rekey. */
+** password? Then one of them is another database's: salts only change by a rekey. But if the password is a
+** raw key, not all schemes notice a damaged salt. */
 static int isOfAnotherSalt(Pager *pPager, const JournalHead *pHead, i64 iImage, int *pbForeign) {
     McFile *pMain = (McFile *)sqlite3PagerFile(pPager);
     int nPage = (int)pHead->nPage;
@@ -289,7 +297,7 @@ static int isOfAnotherSalt(Pager *pPager, const JournalHead *pHead, i64 iImage, 
     *pbForeign = 0;
     if (rc == SQLITE_OK) rc = readReal(pMain->pReal, aMain, sizeof(aMain), 0);
     if (rc == SQLITE_IOERR_SHORT_READ) return SQLITE_OK;
-    if (rc != SQLITE_OK || memcmp(aJournal, aMain, sizeof(aMain)) == 0) return rc;
+    if (rc != SQLITE_OK || !isAnotherSalt(aJournal, aMain)) return rc;
     rc = verifyMain(pMain, nPage);
     *pbForeign = rc == SQLITE_OK;
     if (rc == SQLITE_NOTADB) rc = verifyPage1(pMain->pCodec, pPager->jfd, iImage, nPage); /* back to that salt */

@@ -261,7 +261,11 @@ static int newReserve(const McKey *pOld, const McKey *pNew, int nPage, int nRese
     int bHidden = 0;
     int nNeed = pNew ? mcKeyReserved(pNew) : 0;
     int nFixed = pNew ? mcKeyPageSize(pNew, &bHidden) : 0;
-    if ((nFixed != 0 && nFixed != nPage) || nPage - nNeed < 480) {
+    if (nPage - nNeed < 480) {
+        *pzErr = sqlite3_mprintf("Rekeying failed. Pages of %d bytes are too small for the new cipher.", nPage);
+        return SQLITE_ERROR;
+    }
+    if (nFixed != 0 && nFixed != nPage) {
         *pzErr = sqlite3_mprintf("Rekeying failed. Pagesize cannot be changed for an encrypted database.");
         return SQLITE_ERROR;
     }

@@ -79,11 +79,12 @@ static int seal(const void *state, uint32_t pgno, uint8_t *page, size_t size) {
 static int open_page(const void *state, uint32_t pgno, uint8_t *page, size_t size, int check) {
     const State *s = state;
     aes_key k;
+    int rc;
     (void)check;
     page_key(s, pgno, &k);
-    aes_pages_open(&k, pgno, s->legacy, page, size);
+    rc = aes_pages_open(&k, pgno, s->legacy, page, size);
     secure_zero(&k, sizeof(k));
-    return MC_SCHEME_OK;
+    return rc;
 }
 
 const McScheme mc_scheme_aes128cbc = {

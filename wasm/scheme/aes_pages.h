@@ -70,20 +70,25 @@ static void aes_pages_seal(const aes_key *k, uint32_t pgno, int legacy, uint8_t 
     memcpy(page + 16, header, 8);
 }
 
-/* Nothing tells a wrong key here but what page 1 looks like afterwards. A page 1 without plaintext header
-** bytes is that of a legacy file. */
-static void aes_pages_open(const aes_key *k, uint32_t pgno, int legacy, uint8_t *page, size_t size) {
+/* Nothing tells a wrong key but what page 1 looks like afterwards: MC_SCHEME_BAD_PAGE, and the page is all
+** zero. A page 1 without plaintext header bytes is that of a legacy file. */
+static int aes_pages_open(const aes_key *k, uint32_t pgno, int legacy, uint8_t *page, size_t size) {
     uint8_t iv[16];
     uint8_t header[8];
     aes_pages_iv(pgno, iv);
     if (pgno != 1 || legacy || !aes_pages_has_header(page)) {
         aes_cbc_decrypt(k, iv, page, size);
-        return;
+        return MC_SCHEME_OK;
     }
     memcpy(header, page + 16, 8);
     memcpy(page + 16, page + 8, 8);
     aes_cbc_decrypt(k, iv, page + 16, size - 16);
-    if (secure_equal(header, page + 16, 8)) memcpy(page, mc_sqlite_magic, sizeof(mc_sqlite_magic));
+    if (!secure_equal(header, page + 16, 8)) {
+        secure_zero(page, size);
+        return MC_SCHEME_BAD_PAGE;
+    }
+    memcpy(page, mc_sqlite_magic, sizeof(mc_sqlite_magic));
+    return MC_SCHEME_OK;
 }
 
 #endif
