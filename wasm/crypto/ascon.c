@@ -8,6 +8,7 @@
 
 #include "bytes.h"
 #include "secure.h"
+#include "words_be.h"
 
 typedef struct {
     uint64_t x0, x1, x2, x3, x4;
@@ -19,23 +20,17 @@ static inline uint64_t rotr64(uint64_t x, int n) {
 
 static inline void permutation_round(ascon_state *s, uint64_t constant) {
     uint64_t x0 = s->x0, x1 = s->x1, x2 = s->x2 ^ constant, x3 = s->x3, x4 = s->x4;
-    x0 ^= x4;
-    x4 ^= x3;
-    x2 ^= x1;
-    uint64_t t0 = x0 ^ (~x1 & x2);
-    uint64_t t1 = x1 ^ (~x2 & x3);
-    uint64_t t2 = x2 ^ (~x3 & x4);
-    uint64_t t3 = x3 ^ (~x4 & x0);
-    uint64_t t4 = x4 ^ (~x0 & x1);
-    t1 ^= t0;
-    t0 ^= t4;
-    t3 ^= t2;
-    t2 = ~t2;
-    s->x0 = t0 ^ rotr64(t0, 19) ^ rotr64(t0, 28);
-    s->x1 = t1 ^ rotr64(t1, 61) ^ rotr64(t1, 39);
-    s->x2 = t2 ^ rotr64(t2, 1) ^ rotr64(t2, 6);
-    s->x3 = t3 ^ rotr64(t3, 10) ^ rotr64(t3, 17);
-    s->x4 = t4 ^ rotr64(t4, 7) ^ rotr64(t4, 41);
+    uint64_t x12 = x1 ^ x2, x04 = x0 ^ x4, x03 = x0 ^ x3;
+    uint64_t t0 = (x1 & x04) ^ (x1 | x2) ^ x03;
+    uint64_t t1 = (x3 | x12) ^ (x1 & x2) ^ x04;
+    uint64_t t2 = (x3 | ~x4) ^ x12;
+    uint64_t t3 = (x0 | (x3 ^ x4)) ^ x12;
+    uint64_t t4 = (x1 | x04) ^ x03;
+    s->x0 = t0 ^ rotr64(t0 ^ rotr64(t0, 9), 19);
+    s->x1 = t1 ^ rotr64(t1 ^ rotr64(t1, 22), 39);
+    s->x2 = t2 ^ rotr64(t2 ^ rotr64(t2, 5), 1);
+    s->x3 = t3 ^ rotr64(t3 ^ rotr64(t3, 7), 10);
+    s->x4 = t4 ^ rotr64(t4 ^ rotr64(t4, 34), 7);
 }
 
 static inline void p6(ascon_state *s) {
@@ -97,40 +92,62 @@ static void aead_tag(ascon_state *s, uint8_t tag[16], const uint8_t key[16]) {
     store64_be(tag + 8, s->x4 ^ load64_be(key + 8));
 }
 
+#define WORDS 32 /* of a text, turned into the machine's byte order at once */
+
 void ascon128_encrypt(uint8_t *buf, size_t n, uint8_t tag[16], const uint8_t *ad, size_t n_ad, const uint8_t key[16],
                       const uint8_t nonce[16]) {
-    ascon_state s;
-    aead_start(&s, ad, n_ad, key, nonce);
-    ascon_state t = s;
-    for (; n >= 8; buf += 8, n -= 8) {
-        t.x0 ^= load64_be(buf);
-        store64_be(buf, t.x0);
-        p6(&t);
+    struct {
+        ascon_state s;
+        uint64_t text[WORDS];
+    } w;
+    aead_start(&w.s, ad, n_ad, key, nonce);
+    while (n >= 8) {
+        ascon_state t = w.s;
+        size_t words = n / 8 < WORDS ? n / 8 : WORDS;
+        load_words64_be(w.text, buf, words);
+        for (size_t i = 0; i < words; i++) {
+            t.x0 ^= w.text[i];
+            w.text[i] = t.x0;
+            p6(&t);
+        }
+        store_words64_be(buf, w.text, words);
+        w.s = t;
+        buf += 8 * words;
+        n -= 8 * words;
     }
-    s = t;
-    s.x0 ^= load_last(buf, n);
-    for (size_t i = 0; i < n; i++) buf[i] = (uint8_t)(s.x0 >> (56 - 8 * i));
-    aead_tag(&s, tag, key);
-    secure_zero(&s, sizeof s);
+    w.s.x0 ^= load_last(buf, n);
+    for (size_t i = 0; i < n; i++) buf[i] = (uint8_t)(w.s.x0 >> (56 - 8 * i));
+    aead_tag(&w.s, tag, key);
+    secure_zero(&w, sizeof w);
 }
 
 /* Decrypts, and makes the tag that belongs to the text. */
 static void decrypt(uint8_t *buf, size_t n, uint8_t tag[16], const uint8_t *ad, size_t n_ad, const uint8_t key[16],
                     const uint8_t nonce[16]) {
-    ascon_state s;
-    aead_start(&s, ad, n_ad, key, nonce);
-    ascon_state t = s;
-    for (; n >= 8; buf += 8, n -= 8) {
-        uint64_t c = load64_be(buf);
-        store64_be(buf, t.x0 ^ c);
-        t.x0 = c;
-        p6(&t);
+    struct {
+        ascon_state s;
+        uint64_t text[WORDS];
+    } w;
+    aead_start(&w.s, ad, n_ad, key, nonce);
+    while (n >= 8) {
+        ascon_state t = w.s;
+        size_t words = n / 8 < WORDS ? n / 8 : WORDS;
+        load_words64_be(w.text, buf, words);
+        for (size_t i = 0; i < words; i++) {
+            uint64_t c = w.text[i];
+            w.text[i] = t.x0 ^ c;
+            t.x0 = c;
+            p6(&t);
+        }
+        store_words64_be(buf, w.text, words);
+        w.s = t;
+        buf += 8 * words;
+        n -= 8 * words;
     }
-    s = t;
-    for (size_t i = 0; i < n; i++) buf[i] ^= (uint8_t)(s.x0 >> (56 - 8 * i));
-    s.x0 ^= load_last(buf, n);
-    aead_tag(&s, tag, key);
-    secure_zero(&s, sizeof s);
+    for (size_t i = 0; i < n; i++) buf[i] ^= (uint8_t)(w.s.x0 >> (56 - 8 * i));
+    w.s.x0 ^= load_last(buf, n);
+    aead_tag(&w.s, tag, key);
+    secure_zero(&w, sizeof w);
 }
 
 int ascon128_decrypt(uint8_t *buf, size_t n, const uint8_t tag[16], const uint8_t *ad, size_t n_ad,

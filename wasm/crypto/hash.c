@@ -7,6 +7,7 @@
 
 #include "bytes.h"
 #include "secure.h"
+#include "words_be.h"
 
 void hash_load(const hash_function *function, hash_block *m, const uint8_t *p, size_t n) {
     switch (function->order) {
@@ -14,10 +15,10 @@ void hash_load(const hash_function *function, hash_block *m, const uint8_t *p, s
         for (size_t i = 0; i < n / 4; i++) m->w32[i] = load32_le(p + 4 * i);
         break;
     case HASH_BE32:
-        for (size_t i = 0; i < n / 4; i++) m->w32[i] = load32_be(p + 4 * i);
+        load_words32_be(m->w32, p, n / 4);
         break;
     case HASH_BE64:
-        for (size_t i = 0; i < n / 8; i++) m->w64[i] = load64_be(p + 8 * i);
+        load_words64_be(m->w64, p, n / 8);
         break;
     }
 }
@@ -32,7 +33,7 @@ void hash_store(const hash_function *function, uint8_t *digest, const hash_value
         for (size_t i = 0; i < n / 4; i++) store32_be(digest + 4 * i, h->w32[i]);
         break;
     case HASH_BE64:
-        for (size_t i = 0; i < n / 8; i++) store64_be(digest + 8 * i, h->w64[i]);
+        store_words64_be(digest, h->w64, n / 8);
         break;
     }
 }
@@ -41,7 +42,7 @@ static void compress_blocks(hash_state *s, const uint8_t *p, size_t blocks) {
     hash_block m;
     for (; blocks > 0; blocks--, p += s->function->block_size) {
         hash_load(s->function, &m, p, s->function->block_size);
-        s->function->compress(&s->h, &m);
+        s->function->compress(&s->h, &s->h, &m);
     }
     secure_zero(&m, sizeof m);
 }

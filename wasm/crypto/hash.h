@@ -18,6 +18,7 @@ typedef union hash_value {
 typedef union hash_block {
     uint32_t w32[16];
     uint64_t w64[16];
+    hash_value digest; /* its first words, where the message is a digest */
 } hash_block;
 
 #define HASH_MAX_BLOCK_SIZE 128
@@ -29,7 +30,7 @@ typedef struct hash_function {
     size_t block_size, digest_size; /* bytes */
     enum hash_order order;          /* of the words in messages and digests */
     hash_value initial;
-    void (*compress)(hash_value *h, const hash_block *m);
+    void (*compress)(hash_value *out, const hash_value *in, const hash_block *m); /* out may be in, or in m */
 } hash_function;
 
 extern const hash_function hash_md5;

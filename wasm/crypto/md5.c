@@ -25,9 +25,9 @@ static inline void step(uint32_t *a, uint32_t b, uint32_t f, uint32_t m, uint32_
 }
 
 /* Four rounds of 16 steps, and four steps bring the names back to where they were. */
-static void compress(hash_value *s, const hash_block *block) {
+static void compress(hash_value *out, const hash_value *in, const hash_block *block) {
     const uint32_t *m = block->w32, *k = sine;
-    uint32_t a = s->w32[0], b = s->w32[1], c = s->w32[2], d = s->w32[3];
+    uint32_t a = in->w32[0], b = in->w32[1], c = in->w32[2], d = in->w32[3];
     for (unsigned i = 0; i < 16; i += 4, k += 4) {
         step(&a, b, d ^ (b & (c ^ d)), m[i], k[0], 7);
         step(&d, a, c ^ (a & (b ^ c)), m[i + 1], k[1], 12);
@@ -52,7 +52,10 @@ static void compress(hash_value *s, const hash_block *block) {
         step(&c, d, a ^ (d | ~b), m[(i + 14) % 16], k[2], 15);
         step(&b, c, d ^ (c | ~a), m[(i + 21) % 16], k[3], 21);
     }
-    s->w32[0] += a, s->w32[1] += b, s->w32[2] += c, s->w32[3] += d;
+    out->w32[0] = in->w32[0] + a;
+    out->w32[1] = in->w32[1] + b;
+    out->w32[2] = in->w32[2] + c;
+    out->w32[3] = in->w32[3] + d;
 }
 
 const hash_function hash_md5 = {

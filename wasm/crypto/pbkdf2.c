@@ -27,10 +27,9 @@ static void pad(hash_block *m, const hash_function *function) {
 void pbkdf2_hmac(int algorithm, const uint8_t *password, size_t password_size, const uint8_t *salt, size_t salt_size,
                  uint32_t iterations, uint8_t *out, size_t out_size) {
     const hash_function *function = hmac_function(algorithm);
-    const size_t words = function->digest_size / 4;
     struct {
         hmac_key key;
-        hash_value h, sum;
+        hash_value sum;
         hash_block m; /* a digest, then padding */
         uint8_t bytes[HASH_MAX_DIGEST_SIZE];
     } w;
@@ -47,13 +46,10 @@ void pbkdf2_hmac(int algorithm, const uint8_t *password, size_t password_size, c
         memcpy(&w.sum, &w.m, function->digest_size);
 
         for (uint32_t n = 1; n < iterations; n++) {
-            w.h = w.key.inner;
-            function->compress(&w.h, &w.m);
-            for (size_t i = 0; i < words; i++) w.m.w32[i] = w.h.w32[i];
-            w.h = w.key.outer;
-            function->compress(&w.h, &w.m);
-            for (size_t i = 0; i < words; i++) w.m.w32[i] = w.h.w32[i];
-            for (int i = 0; i < 8; i++) w.sum.w64[i] ^= w.h.w64[i];
+            function->compress(&w.m.digest, &w.key.inner, &w.m);
+            function->compress(&w.m.digest, &w.key.outer, &w.m);
+            /* Whatever the words are; in a sum of shorter digests the rest is never used. */
+            for (int i = 0; i < 8; i++) w.sum.w64[i] ^= w.m.w64[i];
         }
 
         hash_store(function, w.bytes, &w.sum);

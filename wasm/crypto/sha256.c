@@ -25,12 +25,13 @@ static inline word rotr(word x, int n) {
     return x >> n | x << (32 - n);
 }
 
+/* The sums of three rotations as FIPS 180-4 has them, each of the rotations by the difference to the next. */
 static inline word sum0(word x) {
-    return rotr(x, 2) ^ rotr(x, 13) ^ rotr(x, 22);
+    return rotr(x ^ rotr(x ^ rotr(x, 9), 11), 2);
 }
 
 static inline word sum1(word x) {
-    return rotr(x, 6) ^ rotr(x, 11) ^ rotr(x, 25);
+    return rotr(x ^ rotr(x ^ rotr(x, 14), 5), 6);
 }
 
 static inline word sigma0(word x) {
@@ -43,8 +44,8 @@ static inline word sigma1(word x) {
 
 #include "sha2_rounds.h"
 
-static void compress(hash_value *h, const hash_block *m) {
-    compress_words(h->w32, m->w32);
+static void compress(hash_value *out, const hash_value *in, const hash_block *m) {
+    compress_words(out->w32, in->w32, m->w32);
 }
 
 const hash_function hash_sha256 = {

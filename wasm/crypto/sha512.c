@@ -33,12 +33,13 @@ static inline word rotr(word x, int n) {
     return x >> n | x << (64 - n);
 }
 
+/* The sums of three rotations as FIPS 180-4 has them, each of the rotations by the difference to the next. */
 static inline word sum0(word x) {
-    return rotr(x, 28) ^ rotr(x, 34) ^ rotr(x, 39);
+    return rotr(x ^ rotr(x ^ rotr(x, 5), 6), 28);
 }
 
 static inline word sum1(word x) {
-    return rotr(x, 14) ^ rotr(x, 18) ^ rotr(x, 41);
+    return rotr(x ^ rotr(x ^ rotr(x, 23), 4), 14);
 }
 
 static inline word sigma0(word x) {
@@ -51,8 +52,8 @@ static inline word sigma1(word x) {
 
 #include "sha2_rounds.h"
 
-static void compress(hash_value *h, const hash_block *m) {
-    compress_words(h->w64, m->w64);
+static void compress(hash_value *out, const hash_value *in, const hash_block *m) {
+    compress_words(out->w64, in->w64, m->w64);
 }
 
 const hash_function hash_sha512 = {
