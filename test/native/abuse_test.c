@@ -200,6 +200,9 @@ static void keyOfBackupTargetIsRemoved(const Scheme *s) {
 
 /* Page 1 says how many bytes are reserved. With fewer than the scheme needs the file would be lost. */
 static void page1WithoutReservedBytes(const Scheme *s) {
+    if (!s->reserved) {
+        return;
+    }
     const char *file = path("a.db");
     sqlite3 *db = dbOpenKeyed(file, s, s->key);
     rowsCreate(db);
@@ -300,8 +303,11 @@ static void journalOfAnotherDatabase(const Scheme *s) {
 }
 
 /* Bit rot in a journal that was synced: a transaction is taken back as a whole, or not at all and with an
-** error; never in part. */
+** error; never in part. Without tags only a sample of the bytes is checked. */
 static void damagedRecordOfTheOnlySegment(const Scheme *s) {
+    if (!s->authenticated) {
+        return;
+    }
     const char *file = path("a.db"), *hot = path("hot.db"), *work = path("work.db");
     sqlite3 *db = dbOpenKeyed(file, s, s->key);
     dbMust(db, "PRAGMA page_size=1024; PRAGMA synchronous=FULL");

@@ -64,7 +64,7 @@ static void backupUnderTwoKeys(const Scheme *s) {
             const char *key = same ? s->key : s->other, *file = path(textf("to%d%d.db", same, exists));
             sqlite3 *from = makeOpen(path("from.db"), s, s->key), *to = dbOpenKeyed(file, s, key);
             if (exists) {
-                dbMust(to, "CREATE TABLE old(x); INSERT INTO old VALUES('gone')");
+                dbMust(to, "PRAGMA page_size=4096; CREATE TABLE old(x); INSERT INTO old VALUES('gone')");
             }
             CHECK_OK(to, backup(to, from, 2));
             CHECK_ROWS(to, ROWS, REPEAT, "a");

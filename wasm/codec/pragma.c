@@ -167,6 +167,7 @@ static int mcPragma(sqlite3 *db, int iDb, const char *zDb, char **azArg) {
     p.zName = azArg[1];
     p.zValue = azArg[2];
     p.pzOut = &azArg[0];
+    if (db->mallocFailed) return SQLITE_NOMEM; /* a value that is missing for want of memory is not "no value" */
     if (p.zName == 0) return SQLITE_NOTFOUND;
     for (int i = 0; i < ArraySize(mcPragmas); i++) {
         if (sqlite3StrICmp(mcPragmas[i].zName, p.zName) == 0) return mcPragmas[i].xRun(&p);

@@ -202,8 +202,8 @@ static int hasOriginalSize(Pager *pPager, const JournalHead *pHead, u8 *aPage) {
 }
 
 /*
-** May a journal be played back whose page 1, or that of the main file, is under the key? Only for keys
-** that tell a right page from a wrong one. SQLITE_NOTADB: its records are not under the key;
+** May a journal be played back whose page 1, or that of the main file, is under the key? Records are told
+** by their tags, or, where the scheme has none, by their checksums, which are over plaintext. SQLITE_NOTADB: its records are not under the key;
 ** SQLITE_IOERR_DATA: they are, but one that was synced is damaged, and to stop there would leave the
 ** database half rolled back.
 */
@@ -316,14 +316,29 @@ static int tagsAllowPlayBack(Pager *pPager, JournalHead *pHead, i64 iImage) {
     return rc == SQLITE_OK ? vetJournal(pPager, pHead) : rc;
 }
 
+/* The same, as far as page 1 tells, without tags: for a plain file, or a key of a scheme without them. */
+static int page1AllowsPlayBack(Pager *pPager, JournalHead *pHead, i64 iImage) {
+    McFile *pMain = (McFile *)sqlite3PagerFile(pPager);
+    int nPage = (int)pHead->nPage;
+    int bBlank = 0;
+    int rc = SQLITE_OK, rcMain;
+    if (iImage) rc = isBlank(pPager->jfd, iImage, &bBlank);
+    if (rc != SQLITE_OK) return rc;
+    if (iImage == 0 || (bBlank && !pHead->bRekey)) return verifyMain(pMain, nPage);
+    rc = verifyPage1(pMain->pCodec, pPager->jfd, iImage, nPage);
+    if (rc != SQLITE_NOTADB || pHead->bRekey) return rc;
+    rcMain = verifyMain(pMain, nPage);
+    return rcMain == SQLITE_OK ? isTornJournal(pPager, pHead) : rcMain;
+}
+
 /* Called under the exclusive lock before a hot journal is played back. */
 static int mcJournalMayPlayBack(Pager *pPager) {
     McFile *pMain = (McFile *)sqlite3PagerFile(pPager);
     McCodec *pCodec = mcPagerCodec(pPager);
     JournalHead head;
     i64 iImage = 0;
-    int bCommitted, bBlank = 0;
-    int rc, rcMain;
+    int bCommitted;
+    int rc;
     if (!mcIsOurFile(pPager->jfd)) return SQLITE_OK; /* then the main file is none of ours either */
     memset(&head, 0, sizeof(head));
     head.nPage = (u32)pPager->pageSize;
@@ -340,13 +355,8 @@ static int mcJournalMayPlayBack(Pager *pPager) {
         pCodec->pKey->bHold = 0;
         return rc;
     }
-    if (iImage) rc = isBlank(pPager->jfd, iImage, &bBlank);
-    if (rc != SQLITE_OK) return rc;
-    if (iImage == 0 || (bBlank && !head.bRekey)) return verifyMain(pMain, (int)head.nPage);
-    rc = verifyPage1(pCodec, pPager->jfd, iImage, (int)head.nPage);
-    if (rc != SQLITE_NOTADB || head.bRekey) return rc;
-    rcMain = verifyMain(pMain, (int)head.nPage);
-    return rcMain == SQLITE_OK ? isTornJournal(pPager, &head) : rcMain;
+    rc = page1AllowsPlayBack(pPager, &head, iImage);
+    return rc == SQLITE_OK && pCodec && pCodec->pKey ? vetJournal(pPager, &head) : rc;
 }
 
 /* Called for the header of a new journal: marks it if it is that of a rekey. a: at least 32 bytes. */
