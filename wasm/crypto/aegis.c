@@ -14,9 +14,10 @@ size_t aegis_key_size(int variant) {
     return variant < AEGIS_256 ? 16 : 32;
 }
 
-static void run(int variant, int decrypt, aegis_lane *job, uint8_t tag[AEGIS_TAG_SIZE]) {
+/* tag: 32 bytes, or NULL. */
+static void run(int variant, int decrypt, aegis_lane *job, uint8_t *tag) {
     const aes_impl *impl = aes_in_use();
-    memset(tag, 0, AEGIS_TAG_SIZE);
+    if (tag != NULL) memset(tag, 0, AEGIS_TAG_SIZE);
     job->lanes = 1u << (variant - AEGIS_128L) % 3;
     for (job->lane = 0; job->lane < job->lanes; job->lane++)
         (variant < AEGIS_256 ? impl->aegis128 : impl->aegis256)(job, decrypt, tag);
@@ -25,10 +26,8 @@ static void run(int variant, int decrypt, aegis_lane *job, uint8_t tag[AEGIS_TAG
 void aegis_stream(int variant, uint8_t *out, size_t n, const uint8_t *key, const uint8_t *nonce) {
     aegis_lane job = {.key = key, .nonce = nonce, .n = n};
     job.buf = out;
-    uint8_t tag[AEGIS_TAG_SIZE];
     if (n > 0) memset(out, 0, n);
-    run(variant, 0, &job, tag);
-    secure_zero(tag, sizeof tag);
+    run(variant, 0, &job, NULL);
 }
 
 void aegis_encrypt(int variant, uint8_t *buf, size_t n, uint8_t tag[AEGIS_TAG_SIZE], const uint8_t *ad, size_t n_ad,
@@ -56,7 +55,5 @@ void aegis_decrypt_unverified(int variant, uint8_t *buf, size_t n, const uint8_t
                               const uint8_t *nonce) {
     aegis_lane job = {.key = key, .nonce = nonce, .ad = ad, .n_ad = n_ad, .n = n};
     job.buf = buf;
-    uint8_t tag[AEGIS_TAG_SIZE];
-    run(variant, 1, &job, tag);
-    secure_zero(tag, sizeof tag);
+    run(variant, 1, &job, NULL);
 }

@@ -44,8 +44,8 @@ INLINE block key_stream(const block *s, const int n, const int second, const tab
 ** bytes after the one before it. The state is copied: a local array whose address goes nowhere stays in
 ** registers.
 */
-INLINE void run_steps(block *state, const int n, const int mode, uint8_t *p, size_t steps, size_t stride,
-                      size_t second) {
+INLINE void run_steps(block *state, const int n, const int mode, uint8_t *p, size_t steps, size_t stride, size_t second,
+                      const block *context) {
     const tables t = aegis_tables();
     block s[STATE_128];
     for (int i = 0; i < n; i++) s[i] = state[i];
@@ -58,6 +58,10 @@ INLINE void run_steps(block *state, const int n, const int mode, uint8_t *p, siz
             store(p + i * second, x);
             if (mode == DECRYPT) m[i] = x;
         }
+        if (mode == ABSORB) {
+            s[3] = block_xor(s[3], *context);
+            s[n - 1] = block_xor(s[n - 1], *context);
+        }
         update(s, n, &t);
         s[0] = block_xor(s[0], enter(m[0], &t));
         if (n == STATE_128) s[4] = block_xor(s[4], enter(m[1], &t));
@@ -66,27 +70,27 @@ INLINE void run_steps(block *state, const int n, const int mode, uint8_t *p, siz
 }
 
 OUTLINE void encrypt_128(block *s, uint8_t *p, size_t steps, size_t stride, size_t second) {
-    run_steps(s, STATE_128, ENCRYPT, p, steps, stride, second);
+    run_steps(s, STATE_128, ENCRYPT, p, steps, stride, second, NULL);
 }
 
 OUTLINE void decrypt_128(block *s, uint8_t *p, size_t steps, size_t stride, size_t second) {
-    run_steps(s, STATE_128, DECRYPT, p, steps, stride, second);
+    run_steps(s, STATE_128, DECRYPT, p, steps, stride, second, NULL);
 }
 
-OUTLINE void absorb_128(block *s, const uint8_t *p, size_t steps, size_t stride, size_t second) {
-    run_steps(s, STATE_128, ABSORB, (uint8_t *)p, steps, stride, second); /* which writes nothing */
+OUTLINE void absorb_128(block *s, const uint8_t *p, size_t steps, size_t stride, size_t second, const block *context) {
+    run_steps(s, STATE_128, ABSORB, (uint8_t *)p, steps, stride, second, context); /* which writes nothing */
 }
 
 OUTLINE void encrypt_256(block *s, uint8_t *p, size_t steps, size_t stride, size_t second) {
-    run_steps(s, STATE_256, ENCRYPT, p, steps, stride, second);
+    run_steps(s, STATE_256, ENCRYPT, p, steps, stride, second, NULL);
 }
 
 OUTLINE void decrypt_256(block *s, uint8_t *p, size_t steps, size_t stride, size_t second) {
-    run_steps(s, STATE_256, DECRYPT, p, steps, stride, second);
+    run_steps(s, STATE_256, DECRYPT, p, steps, stride, second, NULL);
 }
 
-OUTLINE void absorb_256(block *s, const uint8_t *p, size_t steps, size_t stride, size_t second) {
-    run_steps(s, STATE_256, ABSORB, (uint8_t *)p, steps, stride, second);
+OUTLINE void absorb_256(block *s, const uint8_t *p, size_t steps, size_t stride, size_t second, const block *context) {
+    run_steps(s, STATE_256, ABSORB, (uint8_t *)p, steps, stride, second, context);
 }
 
 static void text_steps(block *s, int n, int mode, uint8_t *p, size_t steps, size_t stride, size_t second) {
@@ -97,7 +101,9 @@ static void text_steps(block *s, int n, int mode, uint8_t *p, size_t steps, size
 }
 
 static void absorb_steps(block *s, int n, const uint8_t *p, size_t steps, size_t stride, size_t second) {
-    (n == STATE_128 ? absorb_128 : absorb_256)(s, p, steps, stride, second);
+    block no_context;
+    memset(&no_context, 0, sizeof no_context);
+    (n == STATE_128 ? absorb_128 : absorb_256)(s, p, steps, stride, second, &no_context);
 }
 
 /* The constants: the Fibonacci sequence mod 256. */
@@ -113,7 +119,7 @@ static block entered(const uint8_t p[16]) {
 
 static void start(block *s, int n, const aegis_lane *l) {
     const block c0 = entered(fibonacci), c1 = entered(fibonacci + 16);
-    uint8_t input[64], context[16] = {0};
+    uint8_t input[256], context[16] = {0};
     context[0] = (uint8_t)l->lane;
     context[1] = (uint8_t)(l->lanes - 1);
     if (n == STATE_128) {
@@ -135,13 +141,13 @@ static void start(block *s, int n, const aegis_lane *l) {
         s[5] = block_xor(k1, c1);
         memcpy(input, l->key, 32);
         for (int i = 0; i < 32; i++) input[32 + i] = l->key[i] ^ l->nonce[i];
+        for (int i = 64; i < 256; i += 64) memcpy(input + i, input, 64);
     }
     const block c = entered(context);
-    for (int i = 0; i < (n == STATE_128 ? 10 : 16); i++) {
-        s[3] = block_xor(s[3], c);
-        s[n - 1] = block_xor(s[n - 1], c);
-        absorb_steps(s, n, input + (n == STATE_128 ? 0 : i % 4 * 16), 1, 0, 16);
-    }
+    if (n == STATE_128)
+        absorb_128(s, input, 10, 0, 16, &c);
+    else
+        absorb_256(s, input, 16, 16, 0, &c);
     secure_zero(input, sizeof input);
 }
 
@@ -208,7 +214,7 @@ static void lane(const aegis_lane *l, int n, int mode, uint8_t tag[32]) {
     steps = l->n / stride;
     if (steps > 0) text_steps(s, n, mode, l->buf + first, steps, stride, second);
     if (l->n % stride != 0) last_step(s, n, mode, l->buf + steps * stride, l->n % stride, first, first + second);
-    finish(s, n, l, tag);
+    if (tag != NULL) finish(s, n, l, tag);
     secure_zero(s, sizeof s);
 }
 

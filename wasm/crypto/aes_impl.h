@@ -33,7 +33,7 @@ typedef struct aes_impl {
     void (*key_init)(aes_key *k, const uint8_t *key, size_t key_size);
     void (*cbc_encrypt)(const aes_key *k, const uint8_t iv[16], uint8_t *buf, size_t n);
     void (*cbc_decrypt)(const aes_key *k, const uint8_t iv[16], uint8_t *buf, size_t n);
-    /* tag[0..32) ^= the tag of the lane. Only this lane's blocks of buf change. */
+    /* tag[0..32) ^= the tag of the lane, if tag is not NULL. Only this lane's blocks of buf change. */
     void (*aegis128)(const aegis_lane *lane, int decrypt, uint8_t tag[32]);
     void (*aegis256)(const aegis_lane *lane, int decrypt, uint8_t tag[32]);
 } aes_impl;

@@ -37,6 +37,7 @@ static inline vec vec_lookup(vec table, vec index) {
     return vqtbl1q_u8(table, index);
 }
 
+#define VEC_PIN(v)
 #define PIN_TABLE(p)
 #define VPERM_NAME aes_neon
 #define VPERM_STRING "neon"

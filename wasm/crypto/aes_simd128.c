@@ -53,6 +53,8 @@ static inline vec vec_lookup(vec table, vec index) {
 
 #endif
 
+#define VEC_PIN(v) __asm__ volatile("" : "+r"(v))
+
 /* V8 would make a constant anew, with four instructions, at each use. A value that was loaded stays in a register
 ** or, where these do not suffice, on the stack. */
 #define PIN_TABLE(p) __asm__("" : "+r"(p))

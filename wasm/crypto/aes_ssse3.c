@@ -35,6 +35,7 @@ static inline vec vec_lookup(vec table, vec index) {
     return _mm_shuffle_epi8(table, index);
 }
 
+#define VEC_PIN(v)
 #define PIN_TABLE(p)
 #define VPERM_NAME aes_ssse3
 #define VPERM_STRING "ssse3"

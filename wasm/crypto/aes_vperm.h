@@ -8,6 +8,7 @@
 **   vec_low(v, f), vec_high(v, f)     each byte's low half; its high half. f has 15 in each byte.
 **   vec_lookup(table, index)  the bytes of `table` at index[0..16), zero where the index is above 127. No index
 **                             is between 16 and 127.
+**   VEC_PIN(v)                an empty asm that may have changed v; may be empty
 **   PIN_TABLE(p)              the compiler may not know that p is the address of a constant; may be empty
 **   VPERM_NAME, VPERM_STRING, VPERM_CPU   the table's name, its text, the CPU_* bits it needs
 */
@@ -20,6 +21,17 @@
 #define TABLE(name, ...) static const uint8_t table_##name[16] __attribute__((aligned(16))) = {__VA_ARGS__};
 #include "aes_tables.h"
 #undef TABLE
+
+/* Blocks at the same time: as many as a state of AEGIS-128L has. */
+#define ABREAST 8
+
+/* v[b] = value for each b of n blocks, before the next line does anything for any of them: each of these results
+** has to be waited for. VEC_PIN keeps the compiler from putting the work on each block together again. */
+#define EACH(v, value)            \
+    for (int b = 0; b < n; b++) { \
+        v[b] = value;             \
+        VEC_PIN(v[b]);            \
+    }
 
 #define INLINE static inline __attribute__((always_inline))
 
@@ -55,10 +67,6 @@ INLINE image image_of(const uint8_t p[16], const uint8_t q[16]) {
     return (image){constant(p), constant(q)};
 }
 
-INLINE vec finish_inversion(const image *m, image x) {
-    return vec_xor(vec_lookup(m->p, x.p), vec_lookup(m->q, x.q));
-}
-
 typedef struct {
     vec f, inverse, a_over;
 } inversion;
@@ -67,11 +75,28 @@ INLINE inversion inversion_tables(void) {
     return (inversion){fifteens(), constant(table_inverse), constant(table_a_over)};
 }
 
-INLINE image invert(vec x, const inversion *t) {
-    const vec k = vec_low(x, t->f), i = vec_high(x, t->f), j = vec_xor(i, k);
-    const vec ak = vec_lookup(t->a_over, k);
-    const vec u = vec_xor(vec_lookup(t->inverse, i), ak), v = vec_xor(vec_lookup(t->inverse, j), ak);
-    return (image){vec_xor(vec_lookup(t->inverse, u), j), vec_xor(vec_lookup(t->inverse, v), i)};
+/* p and q of n blocks. */
+INLINE void invert(vec *p, vec *q, const vec *x, const int n, const inversion *t) {
+    vec i[ABREAST], j[ABREAST], k[ABREAST], ak[ABREAST];
+    EACH(i, vec_high(x[b], t->f))
+    EACH(k, vec_low(x[b], t->f))
+    EACH(j, vec_xor(i[b], k[b]))
+    EACH(ak, vec_lookup(t->a_over, k[b]))
+    EACH(p, vec_lookup(t->inverse, i[b]))
+    EACH(q, vec_lookup(t->inverse, j[b]))
+    EACH(p, vec_xor(p[b], ak[b]))
+    EACH(q, vec_xor(q[b], ak[b]))
+    EACH(p, vec_lookup(t->inverse, p[b]))
+    EACH(q, vec_lookup(t->inverse, q[b]))
+    EACH(p, vec_xor(p[b], j[b]))
+    EACH(q, vec_xor(q[b], i[b]))
+}
+
+/* A linear image of one block's inverses. */
+INLINE vec image_of_inverse(const image *m, vec x, const inversion *t) {
+    vec p, q;
+    invert(&p, &q, &x, 1, t);
+    return vec_xor(vec_lookup(m->p, p), vec_lookup(m->q, q));
 }
 
 /* ------------------------------------------------------------------------------------------ encryption */
@@ -92,14 +117,30 @@ INLINE round_tables encryption_tables(void) {
 }
 
 /*
-** key XOR MixColumns(ShiftRows(SubBytes(x))), without SubBytes' constant. With r one row down, MixColumns is
-** 2 + 3 r + r^2 + r^3 = u + r (u + 1), u being 2 + r^2.
+** x[b] = key[b] XOR MixColumns(ShiftRows(SubBytes(x[b]))), without SubBytes' constant. With r one row down,
+** MixColumns is 2 + 3 r + r^2 + r^3 = u + r (u + 1), u being 2 + r^2.
 */
+INLINE void encrypt_rounds(vec *x, const vec *key, const int n, const round_tables *t) {
+    vec p[ABREAST], q[ABREAST], a[ABREAST], u[ABREAST], v[ABREAST];
+    invert(p, q, x, n, &t->inv);
+    EACH(a, vec_lookup(t->once.p, p[b]))
+    EACH(v, vec_lookup(t->once.q, q[b]))
+    EACH(a, vec_xor(a[b], v[b]))
+    EACH(u, vec_lookup(t->twice.p, p[b]))
+    EACH(v, vec_lookup(t->twice.q, q[b]))
+    EACH(u, vec_xor(u[b], v[b]))
+    EACH(v, vec_lookup(a[b], t->two_down))
+    EACH(u, vec_xor(u[b], v[b]))
+    EACH(a, vec_xor(u[b], a[b]))
+    EACH(u, vec_lookup(u[b], t->rows))
+    EACH(a, vec_lookup(a[b], t->rows_down))
+    EACH(u, vec_xor(u[b], key[b]))
+    EACH(x, vec_xor(u[b], a[b]))
+}
+
 INLINE vec encrypt_round(vec x, vec key, const round_tables *t) {
-    const image i = invert(x, &t->inv);
-    const vec a = finish_inversion(&t->once, i);
-    const vec u = vec_xor(finish_inversion(&t->twice, i), vec_lookup(a, t->two_down));
-    return vec_xor(vec_xor(vec_lookup(u, t->rows), key), vec_lookup(vec_xor(u, a), t->rows_down));
+    encrypt_rounds(&x, &key, 1, t);
+    return x;
 }
 
 /*
@@ -120,7 +161,7 @@ static void cbc_encrypt(const aes_key *k, const uint8_t iv[16], uint8_t *buf, si
     for (; n > 0; n -= 16, buf += 16) {
         x = vec_xor(apply(&enter, vec_xor(x, vec_load(buf)), t.inv.f), round_key(k, 0));
         for (int r = 1; r < k->rounds; r++) x = encrypt_round(x, round_key(k, r), &t);
-        x = vec_lookup(finish_inversion(&last, invert(x, &t.inv)), t.rows);
+        x = vec_lookup(image_of_inverse(&last, x, &t.inv), t.rows);
         x = vec_xor(x, round_key(k, k->rounds));
         vec_store(buf, x);
     }
@@ -145,18 +186,31 @@ INLINE inverse_tables decryption_tables(void) {
                             constant(table_rows_back_down)};
 }
 
-/* key XOR InvMixColumns(InvShiftRows(InvSubBytes(x))): 14 + 13 r^2 + r (11 + 9 r^2). */
-INLINE vec decrypt_round(vec x, vec key, const inverse_tables *t) {
-    const image i = invert(x, &t->inv);
-    const vec even =
-        vec_xor(finish_inversion(&t->times_e, i), vec_lookup(finish_inversion(&t->times_d, i), t->two_down));
-    const vec odd =
-        vec_xor(finish_inversion(&t->times_b, i), vec_lookup(finish_inversion(&t->times_9, i), t->two_down));
-    return vec_xor(vec_xor(vec_lookup(even, t->rows), key), vec_lookup(odd, t->rows_down));
+/* x[b] = key XOR InvMixColumns(InvShiftRows(InvSubBytes(x[b]))): 14 + 13 r^2 + r (11 + 9 r^2). */
+INLINE void decrypt_rounds(vec *x, vec key, const int n, const inverse_tables *t) {
+    vec p[ABREAST], q[ABREAST], even[ABREAST], odd[ABREAST], v[ABREAST];
+    invert(p, q, x, n, &t->inv);
+    EACH(even, vec_lookup(t->times_d.p, p[b]))
+    EACH(v, vec_lookup(t->times_d.q, q[b]))
+    EACH(even, vec_xor(even[b], v[b]))
+    EACH(even, vec_lookup(even[b], t->two_down))
+    EACH(v, vec_lookup(t->times_e.p, p[b]))
+    EACH(even, vec_xor(even[b], v[b]))
+    EACH(v, vec_lookup(t->times_e.q, q[b]))
+    EACH(even, vec_xor(even[b], v[b]))
+    EACH(odd, vec_lookup(t->times_9.p, p[b]))
+    EACH(v, vec_lookup(t->times_9.q, q[b]))
+    EACH(odd, vec_xor(odd[b], v[b]))
+    EACH(odd, vec_lookup(odd[b], t->two_down))
+    EACH(v, vec_lookup(t->times_b.p, p[b]))
+    EACH(odd, vec_xor(odd[b], v[b]))
+    EACH(v, vec_lookup(t->times_b.q, q[b]))
+    EACH(odd, vec_xor(odd[b], v[b]))
+    EACH(even, vec_lookup(even[b], t->rows))
+    EACH(odd, vec_lookup(odd[b], t->rows_down))
+    EACH(even, vec_xor(even[b], key))
+    EACH(x, vec_xor(even[b], odd[b]))
 }
-
-/* Blocks that are decrypted at the same time. */
-#define ABREAST 8
 
 INLINE void decrypt_blocks(const aes_key *k, vec before, uint8_t *buf, const int blocks) {
     const inverse_tables t = decryption_tables();
@@ -167,12 +221,12 @@ INLINE void decrypt_blocks(const aes_key *k, vec before, uint8_t *buf, const int
         x[b] = vec_xor(apply(&enter, vec_load(buf + 16 * b), t.inv.f), round_key(k, DECRYPTION));
     for (int r = 1; r < k->rounds; r++) {
         const vec key = round_key(k, DECRYPTION + r);
-        for (int b = 0; b < blocks; b++) x[b] = decrypt_round(x[b], key, &t);
+        decrypt_rounds(x, key, blocks, &t);
     }
     const vec key = round_key(k, DECRYPTION + k->rounds);
     for (int b = 0; b < blocks; b++) {
         const vec next = vec_load(buf + 16 * b);
-        const vec y = vec_lookup(finish_inversion(&last, invert(x[b], &t.inv)), t.rows);
+        const vec y = vec_lookup(image_of_inverse(&last, x[b], &t.inv), t.rows);
         vec_store(buf + 16 * b, vec_xor(vec_xor(y, key), before));
         before = next;
     }
@@ -207,7 +261,7 @@ INLINE tables_of_expansion expansion_tables(void) {
 }
 
 INLINE vec sub_bytes(vec x, const tables_of_expansion *t) {
-    return vec_xor(finish_inversion(&t->image, invert(apply(&t->enter, x, t->inv.f), &t->inv)), t->constant);
+    return vec_xor(image_of_inverse(&t->image, apply(&t->enter, x, t->inv.f), &t->inv), t->constant);
 }
 
 #include "aes_expand.h"
@@ -281,9 +335,11 @@ INLINE block leave(block b, const tables *t) {
 }
 
 INLINE void update(block *s, const int n, const tables *t) {
-    const block last = s[n - 1];
-    for (int i = n - 1; i >= 0; i--)
-        s[i] = encrypt_round(i == 0 ? last : s[i - 1], vec_xor(s[i], t->constant), &t->round);
+    vec x[ABREAST];
+    for (int i = 0; i < n; i++) x[i] = s[i == 0 ? n - 1 : i - 1];
+    for (int i = 0; i < n; i++) s[i] = vec_xor(s[i], t->constant);
+    encrypt_rounds(x, s, n, &t->round);
+    for (int i = 0; i < n; i++) s[i] = x[i];
 }
 
 #include "aegis_lane.h"
