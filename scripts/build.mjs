@@ -12,9 +12,9 @@ import { BUILD, CACHE, ENV_JSON, Failure, JOBS, PRESETS, ROOT, mustRun, readEnvi
 /**
  * @param {string} preset
  * @param {import('./lib.mjs').Environment} environment
- * @param {string} target
+ * @param {string[]} targets
  */
-async function buildPreset(preset, environment, target) {
+async function buildPreset(preset, environment, targets) {
   const directory = path.join(BUILD, preset);
   const settings = [`-DSQLITE3MC_SQLITE_SRC=${environment.sqliteSrc}`];
   if (preset.startsWith('wasm')) {
@@ -33,19 +33,19 @@ async function buildPreset(preset, environment, target) {
   // A configured directory looks after itself: the build tool runs CMake again when its files change.
   const configured = ['Makefile', 'build.ninja'].some((name) => fs.existsSync(path.join(directory, name)));
   if (changed.length || !configured) await mustRun('cmake', ['--preset', preset, ...settings]);
-  await mustRun('cmake', ['--build', '--preset', preset, '-j', JOBS, '--target', target]);
+  await mustRun('cmake', ['--build', '--preset', preset, '-j', JOBS, '--target', ...targets]);
 }
 
 /**
  * @param {string[]} presets
- * @param {string} [target] of CMake
+ * @param {(preset: string) => string[]} [targets] of CMake
  */
-async function buildAll(presets, target = 'all') {
+async function buildAll(presets, targets = () => ['all']) {
   if (!fs.existsSync(ENV_JSON)) throw new Failure('Nothing is set up yet: run `node scripts/setup.mjs`.');
   const environment = readEnvironment();
   for (const preset of presets) {
     const first = !fs.existsSync(path.join(CACHE, 'emscripten-cache')) && preset.startsWith('wasm');
-    await step(`build ${preset}`, () => buildPreset(preset, environment, target), () =>
+    await step(`build ${preset}`, () => buildPreset(preset, environment, targets(preset)), () =>
       first ? 'the first build makes the system libraries of Emscripten too' : '');
   }
 }
@@ -54,16 +54,30 @@ const checkDist = () => mustRun(process.execPath, [path.join(ROOT, 'scripts', 'd
 
 /** The published files, in dist/. */
 export async function buildDist() {
-  await buildAll(PRESETS.dist, 'sqlite3mc_module');
+  await buildAll(PRESETS.dist, () => ['sqlite3mc_module']);
   await checkDist();
 }
 
 /** The kernels alone, for bench/kernel.mjs. */
-export const buildKernelBench = () => buildAll(PRESETS.dist, 'kernel_bench');
+export const buildKernelBench = () => buildAll(PRESETS.dist, () => ['kernel_bench']);
 
-/** Everything, with all tests. */
-export async function buildEverything() {
-  await buildAll([...PRESETS.native, ...PRESETS.wasm]);
+/**
+ * What of a build the usual tests need, where that is not all: these builds differ from others in their
+ * vector code only.
+ * @type {Record<string, string[]>}
+ */
+const TESTED = {
+  'wasm-relaxed': ['sqlite3mc_module', 'cryptotest', 'fixtures_test'],
+  'wasm-simd128': ['cryptotest'],
+  'wasm-nosimd': ['sqlite3mc_module', 'cryptotest', 'fixtures_test'],
+};
+
+/**
+ * All builds, with their tests.
+ * @param {boolean} full every test in every build
+ */
+export async function buildEverything(full) {
+  await buildAll([...PRESETS.native, ...PRESETS.wasm], (preset) => (full ? undefined : TESTED[preset]) ?? ['all']);
   await checkDist();
 }
 

@@ -29,9 +29,24 @@ function clangFormat(fix) {
   return run('clang-format', [...(fix ? ['-i'] : ['--dry-run', '-Werror']), ...cFiles('.c'), ...cFiles('.h')]);
 }
 
+/** All files of the codec in one, and where each of them begins: [line, file]. */
+function joinCodec() {
+  let text = '';
+  /** @type {[number, string][]} */
+  const starts = [];
+  const unit = fs.readFileSync(path.join(ROOT, 'wasm', 'sqlite3mc.c'), 'utf8');
+  for (const [, name] of unit.matchAll(/^#include "(codec\/.*\.c)"/gm)) {
+    const file = path.join('wasm', name);
+    starts.push([text.split('\n').length, file]);
+    text += fs.readFileSync(path.join(ROOT, file), 'utf8').replace('#include "codec.h"', '');
+  }
+  return { text, starts };
+}
+
 /**
- * How clang-tidy is called for a source: with the compile command of that unit, or, for the files of the
- * codec, of the big unit that includes them, after what stands before them in it.
+ * How clang-tidy is called for the sources: with the compile command of their unit. The files of the codec
+ * are part of the unit that includes all of SQLite, which takes clang-tidy half a minute each time: they
+ * are looked at as one file, after what stands before them in that unit.
  */
 function tidyCommands() {
   const directory = path.join(BUILD, 'native-clang');
@@ -42,6 +57,9 @@ function tidyCommands() {
   const unitFiles = new Set(units.map((unit) => path.relative(ROOT, unit.file)));
   const before = path.join(directory, 'before_codec.h');
   fs.writeFileSync(before, '#include <sqlite3.c>\n#include "sqlite3mc.h"\n#include "codec/codec.h"\n');
+  const { text, starts } = joinCodec();
+  const joined = path.join(directory, 'codec.c');
+  fs.writeFileSync(joined, text);
   // compiler flags... -o object -c source
   const command = units.find((unit) => unit.file.endsWith('/wasm/sqlite3mc.c'))?.command ?? '';
   const flags = command
@@ -49,21 +67,22 @@ function tidyCommands() {
     .replaceAll('\\"', '"')
     .split(' ')
     .filter((flag) => flag && flag !== '-Werror');
-  const commands = [];
+  const codec = path.join(ROOT, 'wasm', 'codec');
+  const commands = [[joined, '--', ...flags, `-I${codec}`, '-include', before]];
   for (const file of cFiles('.c')) {
     if (unitFiles.has(file) && !file.endsWith('wasm/sqlite3mc.c')) commands.push([file, '-p', directory]);
-    else if (file.startsWith('wasm/codec/')) {
-      // Functions that other files of the unit define are declared and not defined here. The check of
-      // macros would look at the -D options.
-      const warnings = ['-Wno-unused', '-Wno-undefined-internal'];
-      commands.push([file, '--checks=-bugprone-macro-parentheses', '--', ...flags, ...warnings, '-include', before]);
-    }
   }
-  return commands;
+  /** @param {string} output with places in the joined file */
+  const places = (output) =>
+    output.replaceAll(new RegExp(`${joined}:(\\d+)`, 'g'), (_, line) => {
+      const [start, file] = /** @type {[number, string]} */ (starts.findLast(([first]) => first <= Number(line)));
+      return `${file}:${Number(line) - start + 1}`;
+    });
+  return { commands, places };
 }
 
 async function clangTidy() {
-  const commands = tidyCommands();
+  const { commands, places } = tidyCommands();
   let code = 0;
   let text = '';
   const work = async () => {
@@ -75,7 +94,7 @@ async function clangTidy() {
     }
   };
   await Promise.all(Array.from({ length: Number(JOBS) }, work));
-  return { code, text: text.replace(/^\d+ warnings? .*generated\.\n|^Suppressed .*\n|^Use -header-filter.*\n/gm, '') };
+  return { code, text: places(text).replace(/^\d+ warnings? .*generated\.\n|^Suppressed .*\n|^Use -header-filter.*\n/gm, '') };
 }
 
 /**

@@ -128,7 +128,7 @@ runMain(async () => {
   showVersions();
 
   console.log('build');
-  await buildEverything();
+  await buildEverything(options.full);
 
   const total = { passed: 0, failed: 0, skipped: 0 };
   /** Suites that gave no sum. @type {string[]} */

@@ -288,7 +288,7 @@ static void badRegistrations(void) {
     many[64].zName = "";
     scheme = badScheme;
     scheme.zName = text[65];
-    strcpy(text[65], "many");
+    memcpy(text[65], "many", 5);
     CHECK_INT(sqlite3mc_register_cipher(&scheme, many, 0), SQLITE_OK);
     CHECK(refused(&scheme, many)); /* the name is taken */
     memset(text, 'x', 66 * sizeof *text);
