@@ -19,6 +19,7 @@ export const JOBS = String(process.env.SQLITE3MC_JOBS || os.availableParallelism
 
 export const PRESETS = {
   native: ['native', 'native-clang', 'native-asan'],
+  cross: ['native-aarch64'],
   dist: ['wasm', 'wasm-relaxed', 'wasm-nosimd'],
   wasm: ['wasm', 'wasm-relaxed', 'wasm-simd128', 'wasm-nosimd'],
 };

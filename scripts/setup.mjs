@@ -141,6 +141,12 @@ function neededTools() {
       program('clang-format'),
       program('clang-tidy'),
       program('valgrind'),
+      {
+        name: 'gcc for AArch64',
+        found: () => compiles('aarch64-linux-gnu-gcc'),
+        packages: () => ['gcc-aarch64-linux-gnu', 'libc6-dev-arm64-cross'],
+      },
+      program('qemu-aarch64', 'qemu-user'),
       { name: 'Chromium', found: () => findChromium() !== null, packages: () => ['chromium'] },
       { name: 'Firefox', found: () => findFirefox() !== null, packages: () => ['firefox-esr'] },
     );

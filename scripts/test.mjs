@@ -9,7 +9,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { buildEverything } from './build.mjs';
-import { BUILD, Failure, JOBS, ROOT, output, readEnvironment, run, runMain, step } from './lib.mjs';
+import { BUILD, Failure, JOBS, PRESETS, ROOT, output, readEnvironment, run, runMain, step } from './lib.mjs';
 import { lint } from './lint.mjs';
 
 /** @typedef {{passed: number, failed: number, skipped?: number, text?: string}} Result */
@@ -23,6 +23,7 @@ const C_TESTS = {
   native: '',
   'native-clang': '!slow',
   'native-asan': '!slow',
+  'native-aarch64': 'crypto',
   wasm: '',
   'wasm-relaxed': 'crypto|fixtures',
   'wasm-simd128': 'crypto',
@@ -160,7 +161,8 @@ runMain(async () => {
 
   console.log('tests');
   for (const [preset, labels] of Object.entries(C_TESTS)) {
-    await runSuite(`C, ${preset}`, () => cTests(preset, options.full ? '' : labels));
+    const all = options.full && !PRESETS.cross.includes(preset);
+    await runSuite(`C, ${preset}`, () => cTests(preset, all ? '' : labels));
   }
   await runSuite('Node', nodeTests);
   await runSuite('Chromium and Firefox', browserTests);
