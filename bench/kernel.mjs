@@ -51,7 +51,7 @@ const SLICES = 4;
  * @param {() => number} work answers 0 if all went well
  * @returns {number} nanoseconds
  */
-function timed(work) {
+export function timed(work) {
   const start = process.hrtime.bigint();
   const rc = work();
   const ns = Number(process.hrtime.bigint() - start);
@@ -60,34 +60,43 @@ function timed(work) {
 }
 
 /**
- * @param {string} file
- * @returns {{ bytes: number, run: (impl: number, what: number, size: number) => number }}
+ * @param {string} file of the target kernel_bench
+ * @returns {Record<string, (...args: number[]) => number>} its exports
  */
-function loadModule(file) {
+export function instantiate(file) {
   if (!fs.existsSync(file)) {
     const preset = path.basename(path.dirname(file));
     throw new Error(`${file} is missing: cmake --build --preset ${preset} --target kernel_bench`);
   }
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(fs.readFileSync(file)), {});
-  const { _initialize, bench_bytes, bench_run } = /** @type {Record<string, (...args: number[]) => number>} */ (
-    /** @type {unknown} */ (exports)
-  );
-  _initialize?.();
+  const all = /** @type {Record<string, (...args: number[]) => number>} */ (/** @type {unknown} */ (exports));
+  all._initialize?.();
+  return all;
+}
+
+/** @param {string} file */
+function loadModule(file) {
+  const { bench_bytes, bench_run } = instantiate(file);
   return { bytes: bench_bytes(), run: bench_run };
 }
 
-/**
- * libsodium.js at its best: its own heap, no copies, no checks in JavaScript; and its wrapper as people call it.
- * @param {number} bytes
- */
-async function libsodium(bytes) {
+/** libsodium.js: its wrapper as people call it, and the module inside. */
+export async function libsodiumModules() {
   const require = createRequire(import.meta.url);
   const wrapperPath = require.resolve('libsodium-wrappers-sumo');
   const sodium = require(wrapperPath);
   await sodium.ready;
   const raw = createRequire(wrapperPath)('libsodium-sumo');
   await raw.ready;
-  const module = raw.libsodium ?? raw;
+  return { sodium, module: raw.libsodium ?? raw };
+}
+
+/**
+ * libsodium.js at its best: its own heap, no copies, no checks in JavaScript; and its wrapper.
+ * @param {number} bytes
+ */
+async function libsodium(bytes) {
+  const { sodium, module } = await libsodiumModules();
   const pages = module._malloc(bytes);
   const tags = module._malloc(16 * (bytes / 512));
   const length = module._malloc(8);
@@ -154,7 +163,7 @@ function buildOpenssl(directory) {
 }
 
 /** @param {number[]} slices */
-function fastest(slices) {
+export function fastest(slices) {
   const sorted = [...slices].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length * 0.03)];
 }
@@ -288,16 +297,16 @@ export function report({ node, cpu, speeds, goals }) {
 }
 
 /** The numbers that are quoted are those of Node 26, which the set-up installs beside the caller's Node. */
-function runOnNode26() {
+export function runOnNode26(/** @type {string} */ script) {
   const environment = path.join(ROOT, 'build', 'env.json');
   if (process.versions.node.startsWith('26.') || !fs.existsSync(environment)) return false;
   const { node26 } = JSON.parse(fs.readFileSync(environment, 'utf8'));
   if (!node26 || !fs.existsSync(node26)) return false;
-  execFileSync(node26, [fileURLToPath(import.meta.url), ...process.argv.slice(2)], { stdio: 'inherit' });
+  execFileSync(node26, [script, ...process.argv.slice(2)], { stdio: 'inherit' });
   return true;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url) && !runOnNode26()) {
+if (process.argv[1] === fileURLToPath(import.meta.url) && !runOnNode26(fileURLToPath(import.meta.url))) {
   const option = (/** @type {string} */ name, /** @type {string} */ fallback) =>
     process.argv.find((arg) => arg.startsWith(`--${name}=`))?.slice(name.length + 3) ?? fallback;
   const result = await measure(option('build', path.join(ROOT, 'build')), Number(option('seconds', '40')));
