@@ -113,9 +113,11 @@ const tables = {
   constant: everywhere(0x63),
   constant_enc: everywhere(toEncrypt(0x63)),
   constant_dec: everywhere(toDecrypt(0x63)),
-  // MixColumns after ShiftRows: the even rows' part comes from two rows below (two_down, before ShiftRows).
+  // ShiftRows, alone and with steps down the rows; two_down is a step of two that ShiftRows or its inverse follows.
   rows: permutation((r, c) => [r, c + r]),
   rows_down: permutation((r, c) => [r + 1, c + r + 1]),
+  rows_down_2: permutation((r, c) => [r + 2, c + r + 2]),
+  rows_down_3: permutation((r, c) => [r + 3, c + r + 3]),
   rows_back: permutation((r, c) => [r, c - r]),
   rows_back_down: permutation((r, c) => [r + 1, c - r - 1]),
   two_down: permutation((r, c) => [r + 2, c + 2]),

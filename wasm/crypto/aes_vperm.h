@@ -138,14 +138,10 @@ INLINE void encrypt_rounds(vec *x, const vec *key, const int n, const round_tabl
     EACH(x, vec_xor(u[b], a[b]))
 }
 
-INLINE vec encrypt_round(vec x, vec key, const round_tables *t) {
-    encrypt_rounds(&x, &key, 1, t);
-    return x;
-}
-
 /*
-** The expanded key: 15 round keys for encryption, then, at DECRYPTION, as many in the order in which decryption
-** uses them. Each is in the form in which its round works, with SubBytes' constant.
+** The expanded key: 15 round keys for encryption, all but the first as they are before ShiftRows; then, at
+** DECRYPTION, as many in the order in which decryption uses them. Each is in the form in which its round works,
+** with SubBytes' constant.
 */
 enum { DECRYPTION = 15 };
 
@@ -153,17 +149,54 @@ INLINE vec round_key(const aes_key *k, int i) {
     return vec_load((const uint8_t *)k->schedule + 16 * i);
 }
 
+/*
+** CBC encryption is one chain of rounds, each of which waits for the one before it: what counts is the length of
+** the way, not how much there is to do beside it. So all factors of MixColumns come from look-ups, ShiftRows and
+** the steps down the rows are one permutation, the key (before ShiftRows) joins p, which comes before q, and from
+** block to block the chain stays in the form of the rounds.
+*/
+typedef struct {
+    inversion inv;
+    image once, twice, thrice;
+    vec rows[4];
+} chain_tables;
+
+INLINE vec chained_round(vec x, vec key, const chain_tables *t) {
+    vec p, q;
+    invert(&p, &q, &x, 1, &t->inv);
+    vec twice = vec_xor(vec_lookup(t->twice.p, p), key);
+    VEC_PIN(twice);
+    twice = vec_xor(twice, vec_lookup(t->twice.q, q));
+    VEC_PIN(twice);
+    vec thrice = vec_xor(vec_lookup(t->thrice.p, p), vec_lookup(t->thrice.q, q));
+    VEC_PIN(thrice);
+    vec once = vec_xor(vec_lookup(t->once.p, p), vec_lookup(t->once.q, q));
+    VEC_PIN(once);
+    vec front = vec_xor(vec_lookup(twice, t->rows[0]), vec_lookup(thrice, t->rows[1]));
+    vec back = vec_xor(vec_lookup(once, t->rows[2]), vec_lookup(once, t->rows[3]));
+    VEC_PIN(front);
+    VEC_PIN(back);
+    return vec_xor(front, back);
+}
+
 static void cbc_encrypt(const aes_key *k, const uint8_t iv[16], uint8_t *buf, size_t n) {
-    const round_tables t = encryption_tables();
-    const image last = image_of(table_enc_last_p, table_enc_last_q);
+    const chain_tables t = {
+        inversion_tables(),
+        image_of(table_enc_1_p, table_enc_1_q),
+        image_of(table_enc_2_p, table_enc_2_q),
+        image_of(table_enc_3_p, table_enc_3_q),
+        {constant(table_rows), constant(table_rows_down), constant(table_rows_down_2), constant(table_rows_down_3)}};
     const map enter = map_of(table_enter_enc_low, table_enter_enc_high);
-    vec x = vec_load(iv);
+    const map leave = map_of(table_leave_enc_low, table_leave_enc_high);
+    vec x = apply(&enter, vec_load(iv), t.inv.f);
     for (; n > 0; n -= 16, buf += 16) {
-        x = vec_xor(apply(&enter, vec_xor(x, vec_load(buf)), t.inv.f), round_key(k, 0));
-        for (int r = 1; r < k->rounds; r++) x = encrypt_round(x, round_key(k, r), &t);
-        x = vec_lookup(image_of_inverse(&last, x, &t.inv), t.rows);
-        x = vec_xor(x, round_key(k, k->rounds));
-        vec_store(buf, x);
+        vec p, q;
+        x = vec_xor(x, vec_xor(apply(&enter, vec_load(buf), t.inv.f), round_key(k, 0)));
+        for (int r = 1; r < k->rounds; r++) x = chained_round(x, round_key(k, r), &t);
+        invert(&p, &q, &x, 1, &t.inv);
+        x = vec_xor(vec_xor(vec_lookup(t.once.p, p), round_key(k, k->rounds)), vec_lookup(t.once.q, q));
+        x = vec_lookup(x, t.rows[0]);
+        vec_store(buf, apply(&leave, x, t.inv.f));
     }
 }
 
@@ -275,18 +308,18 @@ INLINE vec inverse_mix_columns(vec x, const map *twice, const map *four_times, v
 
 static void key_init(aes_key *k, const uint8_t *key, size_t key_size) {
     const int rounds = key_size == 16 ? 10 : 14;
-    const vec f = fifteens(), down = constant(table_down);
+    const vec f = fifteens(), down = constant(table_down), rows_back = constant(table_rows_back);
     const map enter_enc = map_of(table_enter_enc_low, table_enter_enc_high);
     const map enter_dec = map_of(table_enter_dec_low, table_enter_dec_high);
     const map twice = map_of(table_times_2_low, table_times_2_high);
     const map four_times = map_of(table_times_4_low, table_times_4_high);
-    const vec plain = constant(table_constant), enc = constant(table_constant_enc), dec = constant(table_constant_dec);
+    const vec enc = constant(table_constant_enc), dec = constant(table_constant_dec);
     uint8_t *schedule = (uint8_t *)k->schedule;
     expand(schedule, key, rounds);
     for (int r = 0; r <= rounds; r++) {
         const vec now = vec_load(schedule + 16 * r);
         vec e = apply(&enter_enc, now, f), d = now;
-        if (r > 0) e = r == rounds ? vec_xor(now, plain) : vec_xor(e, enc);
+        if (r > 0) e = vec_lookup(vec_xor(e, enc), rows_back);
         if (r > 0 && r < rounds) d = inverse_mix_columns(d, &twice, &four_times, down, f);
         if (r > 0) d = vec_xor(apply(&enter_dec, d, f), dec);
         vec_store(schedule + 16 * r, e);
