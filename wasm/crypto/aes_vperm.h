@@ -164,19 +164,11 @@ typedef struct {
 INLINE vec chained_round(vec x, vec key, const chain_tables *t) {
     vec p, q;
     invert(&p, &q, &x, 1, &t->inv);
-    vec twice = vec_xor(vec_lookup(t->twice.p, p), key);
-    VEC_PIN(twice);
-    twice = vec_xor(twice, vec_lookup(t->twice.q, q));
-    VEC_PIN(twice);
-    vec thrice = vec_xor(vec_lookup(t->thrice.p, p), vec_lookup(t->thrice.q, q));
-    VEC_PIN(thrice);
-    vec once = vec_xor(vec_lookup(t->once.p, p), vec_lookup(t->once.q, q));
-    VEC_PIN(once);
-    vec front = vec_xor(vec_lookup(twice, t->rows[0]), vec_lookup(thrice, t->rows[1]));
-    vec back = vec_xor(vec_lookup(once, t->rows[2]), vec_lookup(once, t->rows[3]));
-    VEC_PIN(front);
-    VEC_PIN(back);
-    return vec_xor(front, back);
+    const vec once = vec_xor(vec_lookup(t->once.p, p), vec_lookup(t->once.q, q));
+    const vec thrice = vec_xor(vec_lookup(t->thrice.p, p), vec_lookup(t->thrice.q, q));
+    const vec twice = vec_xor(vec_xor(vec_lookup(t->twice.p, p), key), vec_lookup(t->twice.q, q));
+    return vec_xor(vec_xor(vec_lookup(twice, t->rows[0]), vec_lookup(thrice, t->rows[1])),
+                   vec_xor(vec_lookup(once, t->rows[2]), vec_lookup(once, t->rows[3])));
 }
 
 static void cbc_encrypt(const aes_key *k, const uint8_t iv[16], uint8_t *buf, size_t n) {
