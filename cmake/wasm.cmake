@@ -132,6 +132,7 @@ if(SQLITE3MC_WASM_SIMD STREQUAL "relaxed" AND _node_version MATCHES "^v20\\.")
 endif()
 file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/package.json" "{ \"type\": \"commonjs\" }\n")
 function(sqlite3mc_test_program target)
-    target_link_options(${target} PRIVATE ${LINK_OPTIONS} -sENVIRONMENT=node -sNODERAWFS -sEXIT_RUNTIME -sINITIAL_MEMORY=64MB)
+    target_link_options(${target} PRIVATE ${LINK_OPTIONS} -sENVIRONMENT=node -sNODERAWFS -sEXIT_RUNTIME -sINITIAL_MEMORY=64MB
+                        "--pre-js=${PROJECT_SOURCE_DIR}/test/native/environment.js")
     set_target_properties(${target} PROPERTIES CROSSCOMPILING_EMULATOR "${NODE_RUN}")
 endfunction()

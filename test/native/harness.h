@@ -9,6 +9,8 @@
 **   keys_test C01            run the tests with C01 in their name
 **   keys_test --list         print the names
 **   keys_test --keep         leave the temporary directories in place
+**
+** $SQLITE3MC_TEST_SCHEMES, names with commas between them, limits the tests that run for every scheme.
 */
 #ifndef SQLITE3MC_TEST_HARNESS_H
 #define SQLITE3MC_TEST_HARNESS_H
