@@ -53,6 +53,18 @@ export function contents(file) {
 }
 
 /**
+ * Makes a file with this content.
+ * @param {{ files: Map<string, MemoryFile> }} memory @param {string} name @param {Buffer} bytes
+ */
+export function setContents({ files }, name, bytes) {
+  /** @type {MemoryFile} */
+  const file = { blocks: [], size: bytes.length };
+  while (file.blocks.length * BLOCK < bytes.length) grow(file);
+  for (let at = 0; at < bytes.length; at += BLOCK) file.blocks[at / BLOCK].set(bytes.subarray(at, at + BLOCK));
+  files.set(name, file);
+}
+
+/**
  * @param {any} sqlite3 the API's namespace object
  * @param {string} name of the VFS
  * @returns {{ files: Map<string, MemoryFile>, calls: { reads: number, writes: number } }}

@@ -141,6 +141,7 @@ function neededTools() {
       program('clang-format'),
       program('clang-tidy'),
       program('valgrind'),
+      program('sqlcipher'),
       {
         name: 'gcc for AArch64',
         found: () => compiles('aarch64-linux-gnu-gcc'),

@@ -128,7 +128,10 @@ const HOT = [
 
 describe('hot files of every scheme, copied while the database is open', () => {
   for (const scheme of SCHEMES) {
-    for (const { suffix, beforeRows, dirty } of HOT) {
+    for (const hot of HOT) {
+      const { suffix, dirty } = hot;
+      // The reference cannot open its own hot file of rc4 if the pages are not of the usual size.
+      const beforeRows = scheme === 'rc4' ? hot.beforeRows.replace('1024', '4096') : hot.beforeRows;
       bothWays((maker, reader) => {
         test(`${scheme}, ${suffix}: ${maker} to ${reader}`, () => {
           const copy = newFile();

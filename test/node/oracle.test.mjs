@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
-import { CREATE, OURS, ROWS, SELECT, checkRows, insertRows, newFile, programs } from './oracle-harness.mjs';
+import { CREATE, OURS, ROWS, checkRows, insertRows, newFile, programs } from './oracle-harness.mjs';
 const R32 = '54686973206973206d792076657279207365637265742070617373776f72642e';
 const SALT = '2b7e151628aed2a6abf7158809cf4f3c';
 const RAW = Buffer.from('raw:').toString('hex');
