@@ -6,8 +6,6 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "aegis.h"
-#include "aes_impl.h"
 #include "chacha20_poly1305_impl.h"
 
 #define EXPORT(name) __attribute__((used, visibility("default"), export_name(#name)))
@@ -83,42 +81,5 @@ EXPORT(bench_run) int bench_run(unsigned i, int what, int size) {
     int rc = 0;
     for (uint8_t *page = pages; page < pages + sizeof pages; page += size)
         rc |= one_page(impl, what, page, (size_t)size);
-    return rc;
-}
-
-/* ---------------------------------------------------------------------------------- AES-CBC and AEGIS */
-
-enum { CBC_ENCRYPT, CBC_DECRYPT, AEGIS_ENCRYPT, AEGIS_DECRYPT };
-
-/* Name of the i-th implementation in this module, or NULL. */
-EXPORT(bench_aes_name) const char *bench_aes_name(unsigned i) {
-    const aes_impl *impl = aes_compiled(i);
-    return impl == NULL ? NULL : impl->name;
-}
-
-/* AES-CBC as aes128cbc and aes256cbc have it, where each page has its key: `variant` is the bytes of the key. */
-static int cbc_page(int what, int variant, uint8_t *page, size_t size) {
-    static const uint8_t iv[16] = "initialization.";
-    aes_key k;
-    if (aes_key_init(&k, key, (size_t)variant) != 0) return -1;
-    return (what == CBC_ENCRYPT ? aes_cbc_encrypt : aes_cbc_decrypt)(&k, iv, page, size);
-}
-
-/* A page of an aegis database: 32 bytes nonce or 16, and 32 bytes tag at its end. Its key and nonce are a key stream. */
-static int aegis_page(int what, int variant, uint8_t *page, size_t size) {
-    const size_t n = aegis_key_size(variant);
-    uint8_t otk[64], *nonce = page + size - n, *tag = nonce - AEGIS_TAG_SIZE;
-    const size_t text = (size_t)(tag - page);
-    aegis_stream(variant, otk, 2 * n, key, nonce);
-    if (what == AEGIS_DECRYPT) return aegis_decrypt(variant, page, text, tag, NULL, 0, otk, otk + n);
-    aegis_encrypt(variant, page, text, tag, NULL, 0, otk, otk + n);
-    return 0;
-}
-
-/* All pages of `size` bytes in the buffer once, by the i-th implementation. 0 if no tag was wrong. */
-EXPORT(bench_aes_run) int bench_aes_run(unsigned i, int what, int variant, int size) {
-    int rc = aes_force(aes_compiled(i)->name);
-    for (uint8_t *page = pages; page < pages + sizeof pages; page += size)
-        rc |= (what <= CBC_DECRYPT ? cbc_page : aegis_page)(what, variant, page, (size_t)size);
     return rc;
 }

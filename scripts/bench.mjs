@@ -1,8 +1,8 @@
-// Benchmarks, from nothing: set-up, the modules, then bench/kernel.mjs, bench/hash.mjs and, for each scheme,
-// bench/database.mjs under Node 26.
+// Benchmarks, from nothing: set-up, the modules, then bench/kernel.mjs, bench/aes.mjs, bench/hash.mjs and, for
+// each scheme, bench/database.mjs under Node 26.
 // Prints their reports; their numbers are in build/bench.json as well.
 //
-//   node scripts/bench.mjs [--json] [--quick] [options of the three]
+//   node scripts/bench.mjs [--json] [--quick] [options of the four]
 //
 //   --json   print only the numbers
 //   --quick  a minute or two instead of many, and rougher numbers
@@ -88,9 +88,10 @@ runMain(async () => {
   /** @type {Record<string, unknown>} */
   const databases = {};
   const kernel = chosen ? undefined : await bench('kernel.mjs', node);
+  const aes = chosen ? undefined : await bench('aes.mjs', node);
   const hash = chosen ? undefined : await bench('hash.mjs', node);
   for (const scheme of chosen ? [chosen] : SCHEMES) databases[scheme] = await bench('database.mjs', node, chosen ? [] : [`--scheme=${scheme}`]);
-  const result = { kernel, hash, databases };
+  const result = { kernel, aes, hash, databases };
   fs.writeFileSync(path.join(BUILD, 'bench.json'), `${JSON.stringify(result, null, 2)}\n`);
   if (json) console.log(JSON.stringify(result, null, 2));
 });
