@@ -105,6 +105,7 @@ int main(void) {
     test_pages();
     test_random();
     test_aes();
+    test_modes();
     test_host();
     printf("%lu passed, %lu failed\n", passed, failed);
     return failed != 0;

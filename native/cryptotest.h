@@ -42,6 +42,7 @@ void test_hashes(void);
 void test_pages(void);
 void test_random(void);
 void test_aes(void);
+void test_modes(void);
 void test_host(void); /* what only this platform can do: fork, threads, a broken JavaScript host */
 
 #endif

@@ -56,6 +56,17 @@ typedef struct {
     const char *dk;
 } argon2id_vector;
 
+/* unit: the number of the data unit, its low byte first */
+typedef struct {
+    const char *id, *key1, *key2, *unit, *pt, *ct;
+} xts_vector;
+
+typedef struct {
+    const char *id;
+    uint32_t page;
+    const char *iv;
+} page_iv_vector;
+
 /* The key of a database of a scheme whose derivation is its own. The password is text. */
 typedef struct {
     const char *scheme, *password, *key;
