@@ -36,6 +36,12 @@ const chacha20_poly1305_impl *usable(unsigned i);
 void twin_chacha20_xor(uint8_t *buf, size_t n, const uint8_t key[32], const uint8_t nonce[12], uint32_t counter);
 void twin_poly1305(uint8_t tag[16], const uint8_t *msg, size_t n, const uint8_t key[32]);
 
+/* The same for AES, with keys of 192 bits too, and for AEGIS, variants as in aegis.h. */
+void twin_aes_encrypt(uint8_t block[16], const uint8_t *key, size_t key_size);
+void twin_aes_decrypt(uint8_t block[16], const uint8_t *key, size_t key_size);
+void twin_aegis(int variant, uint8_t *buf, size_t n, uint8_t tag[32], const uint8_t *ad, size_t n_ad,
+                const uint8_t *key, const uint8_t *nonce);
+
 /* The groups. */
 void test_primitives(void);
 void test_hashes(void);

@@ -27,6 +27,7 @@ const TABLES = {
   'hmac-sha256': { type: 'mac_vector', fields: ['key', 'msg', 'tag'] },
   'pbkdf2-hmac-sha256': { type: 'kdf_vector', fields: ['password', 'salt', 'iterations', 'dk'] },
   'aes-128-ecb': { type: 'ecb_vector', fields: ['key', 'pt', 'ct'] },
+  'aes-192-ecb': { type: 'ecb_vector', fields: ['key', 'pt', 'ct'] },
   'aes-256-ecb': { type: 'ecb_vector', fields: ['key', 'pt', 'ct'] },
   'aes-128-ctr': { type: 'cbc_vector', fields: ['key', 'iv', 'pt', 'ct'] },
   'aes-256-ctr': { type: 'cbc_vector', fields: ['key', 'iv', 'pt', 'ct'] },
