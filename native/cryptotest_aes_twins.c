@@ -177,7 +177,7 @@ static void key_stream(const state *s, uint8_t *z) {
 void twin_aegis(int variant, uint8_t *buf, size_t n, uint8_t tag[32], const uint8_t *ad, size_t n_ad,
                 const uint8_t *key, const uint8_t *nonce) {
     state s;
-    uint8_t z[128], block[128], lengths[64] = {0};
+    uint8_t z[128] = {0}, block[128], lengths[64] = {0};
     s.n = variant < 4 ? 8 : 6;
     s.d = 1 << (variant - 1) % 3;
     const size_t rate = (s.n == 8 ? 32 : 16) * (size_t)s.d;

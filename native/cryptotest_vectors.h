@@ -33,10 +33,6 @@ typedef struct {
 } cbc_vector;
 
 typedef struct {
-    const char *id, *key1, *key2, *unit, *pt, *ct;
-} xts_vector;
-
-typedef struct {
     const char *id, *key, *nonce, *ad, *pt, *ct, *tag256, *stream80;
 } aegis_vector;
 

@@ -57,11 +57,6 @@ const TABLES = {
   'ascon-hash': { type: 'hash_vector', fields: ['msg', 'digest'] },
   blake2b: { type: 'mac_vector', fields: ['key', 'msg', 'digest'] },
   argon2id: { type: 'argon2id_vector', fields: ['password', 'salt', 'secret', 'ad', 't', 'm_kib', 'p', 'dk'] },
-  'aes-192-ecb': { type: 'ecb_vector', fields: ['key', 'pt', 'ct'] },
-  'aes-128-gcm': { type: 'aead_vector', fields: ['key', 'nonce', 'aad', 'pt', 'ct', 'tag'] },
-  'aes-256-gcm': { type: 'aead_vector', fields: ['key', 'nonce', 'aad', 'pt', 'ct', 'tag'] },
-  'aes-128-xts': { type: 'xts_vector', fields: ['key1', 'key2', 'data_unit_le', 'pt', 'ct'] },
-  'aes-256-xts': { type: 'xts_vector', fields: ['key1', 'key2', 'data_unit_le', 'pt', 'ct'] },
   'page IV generator': { type: 'page_iv_vector', fields: ['page', 'iv'] },
   'ascon-pbkdf2': { type: 'kdf_vector', fields: ['password', 'salt', 'iterations', 'dk'] },
 };
