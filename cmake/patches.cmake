@@ -11,8 +11,10 @@ sqlite_patch("declare what SQLite calls of the codec" [==[
 #endif /* SQLITEINT_H */
 ]==] [==[
 struct Pager;
+struct PgHdr;
 struct Wal;
 static int mcPragma(sqlite3*, int, const char*, char**);
+static void mcSealAhead(struct Pager*, struct PgHdr*);
 static int mcAttach(sqlite3*, sqlite3_value*, char**);
 static int mcBackupCheck(sqlite3*, Btree*, sqlite3*, Btree*);
 static int mcVacuumReserve(Btree*, int);
@@ -153,6 +155,17 @@ sqlite_patch("write every page of an encrypted database: a hole would not open" 
   if( !pPager->tempFile && (pPg->flags&PGHDR_DIRTY) && pPager->nSavepoint==0
    && !mcIsEncrypted(pPager)
   ){
+]==])
+
+sqlite_patch("seal some of the pages of a list at once" [==[
+      pData = pList->pData;
+
+      /* Write out the page data. */
+]==] [==[
+      pData = pList->pData;
+      mcSealAhead(pPager, pList);
+
+      /* Write out the page data. */
 ]==])
 
 sqlite_patch("give an attached database its key" [==[

@@ -214,6 +214,46 @@ static void test_every_cbc(void) {
     group_done("AES-CBC and CS3, all implementations, lengths 16 to 1100, pages to 65536");
 }
 
+/* Each of several buffers comes out as it does by itself. */
+static void each_of(size_t n, int count, size_t keylen) {
+    enum { ROOM = 4096 + 64 };
+    static uint8_t want[AES_CBC_JOBS][ROOM], got[AES_CBC_JOBS][ROOM];
+    uint8_t key[32], iv[AES_CBC_JOBS][16];
+    aes_key k[AES_CBC_JOBS], other;
+    aes_cbc_job job[AES_CBC_JOBS];
+    const aes_impl *impl;
+    for (unsigned i = 0; (impl = force(i)) != NULL; i++) {
+        for (int j = 0; j < count; j++) {
+            size_t shift = (size_t)(3 * j);
+            test_bytes(key, sizeof key, n + (size_t)j / 2); /* some have the same key */
+            test_bytes(iv[j], 16, n + 100 + (size_t)j);
+            aes_key_init(&k[j], key, keylen);
+            memset(got[j], 0xa5, ROOM);
+            test_bytes(got[j] + shift, n, n + 200 + (size_t)j);
+            memcpy(want[j], got[j], ROOM);
+            aes_cbc_encrypt(&k[j], iv[j], want[j] + shift, n);
+            job[j] = (aes_cbc_job){&k[j], iv[j], got[j] + shift};
+        }
+        CHECK(aes_cbc_encrypt_each(job, count, n) == 0, "%s: refused", impl->name);
+        CHECK(memcmp(got, want, sizeof *got * (size_t)count) == 0, "%s: %d times %d bytes", impl->name, count, (int)n);
+        aes_key_init(&other, key, 48 - keylen);
+        job[count - 1].key = &other;
+        CHECK(aes_cbc_encrypt_each(job, count, n + 1) == -1, "%s: a length that is none", impl->name);
+        CHECK(count == 1 || aes_cbc_encrypt_each(job, count, n) == -1, "%s: keys of two sizes", impl->name);
+        CHECK(aes_cbc_encrypt_each(job, 0, n) == -1 && aes_cbc_encrypt_each(job, AES_CBC_JOBS + 1, n) == -1,
+              "%s: a count that is none", impl->name);
+        CHECK(memcmp(got, want, sizeof *got * (size_t)count) == 0, "%s: refused, and changed a buffer", impl->name);
+    }
+}
+
+static void test_each_cbc(void) {
+    static const size_t sizes[] = {0, 16, 32, 48, 256, 1008, 4016, 4096};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
+        for (int count = 1; count <= AES_CBC_JOBS; count++) each_of(sizes[i], count, 16), each_of(sizes[i], count, 32);
+    }
+    group_done("AES-CBC of several buffers side by side, all implementations");
+}
+
 /* Every byte in every place of a block that is 16 times another byte. */
 static void test_every_byte(void) {
     uint8_t key[32], block[16], want[16];
@@ -394,6 +434,7 @@ void test_aes(void) {
     test_aes_arguments();
     test_every_byte();
     test_every_cbc();
+    test_each_cbc();
     test_aegis_vectors();
     test_every_aegis();
     test_aegis_forgeries();

@@ -51,6 +51,7 @@ static void mcCodecFree(McCodec *p) {
     mcKeyFree(p->pKey);
     mcKeyFree(p->pNew);
     codecFreeBuffers(p);
+    sqlite3_free(p->aAhead);
     sqlite3BitvecDestroy(p->pRewritten);
     sqlite3BitvecDestroy(p->pFreeLeaf);
     secure_zero(p, sizeof(*p));
@@ -131,6 +132,60 @@ static int mcSealPage(McCodec *p, McKey *pKey, Pgno pgno, const void *aPlain, in
     if (pgno == 1) mcKeyForgetPassword(pKey);
     *paOut = aPage;
     return SQLITE_OK;
+}
+
+static int aheadBuffer(McCodec *p, int nPage) {
+    if (p->nAheadPage == nPage) return 1;
+    sqlite3_free(p->aAhead); /* nothing is in it */
+    p->aAhead = sqlite3_malloc(MC_SEAL_MANY * nPage);
+    p->nAheadPage = p->aAhead ? nPage : 0;
+    return p->aAhead != 0;
+}
+
+/*
+** Called before the pager writes the first of a list of pages to the main file. Seal some of them at once, if
+** the scheme is faster at that; each is fetched by mcSealedAhead() when it is written. Whatever is in the
+** way, they are sealed one by one.
+*/
+static void mcSealAhead(Pager *pPager, PgHdr *pList) {
+    McCodec *p = mcIsOurFile(pPager->fd) ? ((McFile *)pPager->fd)->pCodec : 0;
+    int nPage = (int)pPager->pageSize;
+    u8 *apPage[MC_SEAL_MANY];
+    int n = 0;
+    if (p == 0 || p->pKey == 0 || p->pKey->pScheme->xSealMany == 0 || p->eRekey != MC_REKEY_NONE) return;
+    if (p->iAhead < p->nAhead && p->aAheadPgno[p->iAhead] == pList->pgno &&
+        p->apAheadPlain[p->iAhead] == pList->pData) {
+        return;
+    }
+    p->nAhead = p->iAhead = 0;
+    for (PgHdr *pPg = pList; pPg && n < MC_SEAL_MANY; pPg = pPg->pDirty, n++) {
+        if (pPg->pgno == 1 || pPg->pgno > pPager->dbSize) break;
+        p->aAheadPgno[n] = pPg->pgno;
+        p->apAheadPlain[n] = pPg->pData;
+    }
+    if (n < 2 || !p->pKey->bDerived || !mayBeSealed(p, p->pKey, pList->pgno, pList->pData) || !aheadBuffer(p, nPage)) {
+        return;
+    }
+    for (int i = 0; i < n; i++) {
+        apPage[i] = p->aAhead + (size_t)i * (size_t)nPage;
+        memcpy(apPage[i], p->apAheadPlain[i], (size_t)nPage);
+    }
+    p->nAhead = n;
+    if (p->pKey->pScheme->xSealMany(p->pKey->pState, p->aAheadPgno, apPage, n, (size_t)nPage) != MC_SCHEME_OK) {
+        secure_zero(p->aAhead, (size_t)MC_SEAL_MANY * (size_t)nPage);
+        p->nAhead = 0;
+    }
+}
+
+/* The sealed image of a page if it has been sealed ahead, else 0. It is valid until the next call for this
+** codec of mcSealAhead(), and is given once. */
+static u8 *mcSealedAhead(McCodec *p, Pgno pgno, const void *aPlain) {
+    if (p->iAhead >= p->nAhead) return 0;
+    if (p->aAheadPgno[p->iAhead] == pgno && p->apAheadPlain[p->iAhead] == aPlain) {
+        return p->aAhead + (size_t)p->iAhead++ * (size_t)p->nAheadPage;
+    }
+    p->nAhead = p->iAhead = 0;
+    return 0;
 }
 
 /*

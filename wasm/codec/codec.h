@@ -131,6 +131,12 @@ struct McCodec {
     Bitvec *pFreeLeaf;    /* during MC_REKEY_FORWARD: leaves of the free list, which may be unwritten */
     u8 *aBuf;             /* a page being read, then a page being written; wiped and freed with the codec */
     int nPage;            /* page size they are made for */
+    u8 *aAhead;           /* MC_SEAL_MANY pages that were sealed before they are written; of nAheadPage bytes */
+    int nAheadPage;
+    int nAhead;           /* so many; the next to be written is iAhead */
+    int iAhead;
+    Pgno aAheadPgno[MC_SEAL_MANY];
+    const void *apAheadPlain[MC_SEAL_MANY]; /* where the pager has them */
     Pgno iExpect;         /* the page that is about to be read from the WAL */
     u8 bVersion;          /* the next two are set: */
     u8 aVersionRaw[16];   /* bytes 24..39 of page 1 as they stand in the main file */
@@ -145,6 +151,8 @@ static u8 *mcReadBuffer(McCodec *p);
 static u8 *mcWriteBuffer(McCodec *p);
 static int mcOpenPage(McCodec *p, McKey *pKey, Pgno pgno, u8 *aPage, int nPage);
 static int mcSealPage(McCodec *p, McKey *pKey, Pgno pgno, const void *aPlain, int nPage, u8 **paOut);
+static void mcSealAhead(Pager *pPager, PgHdr *pList);
+static u8 *mcSealedAhead(McCodec *p, Pgno pgno, const void *aPlain);
 static void mcClearReserved(const McKey *pKey, u8 *aPage, int nPage);
 static McKey *mcMainReadKey(McCodec *p, Pgno pgno);
 static int mcMainWriteKey(McCodec *p, Pgno pgno, McKey **ppKey);

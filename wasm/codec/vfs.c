@@ -234,7 +234,7 @@ static int writeMain(McFile *pFile, const void *pIn, int nIn, i64 iOff) {
     if (rc != SQLITE_OK) return rc;
     if (pKey == 0) {
         aSealed = (u8 *)pIn;
-    } else {
+    } else if ((aSealed = mcSealedAhead(p, pgno, pIn)) == 0) {
         rc = mcSealPage(p, pKey, pgno, pIn, nIn, &aSealed);
         if (rc != SQLITE_OK) return rc;
     }

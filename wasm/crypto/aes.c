@@ -77,6 +77,16 @@ int aes_cbc_encrypt(const aes_key *k, const uint8_t iv[16], uint8_t *buf, size_t
     return 0;
 }
 
+int aes_cbc_encrypt_each(const aes_cbc_job *job, int count, size_t n) {
+    if (n % 16 != 0 || count < 1 || count > AES_CBC_JOBS) return -1;
+    for (int i = 1; i < count; i++) {
+        if (job[i].key->impl != job->key->impl || job[i].key->rounds != job->key->rounds) return -1;
+    }
+    if (count == 1) return aes_cbc_encrypt(job->key, job->iv, job->buf, n);
+    if (n > 0) job->key->impl->cbc_encrypt_each(job, count, n);
+    return 0;
+}
+
 int aes_cbc_decrypt(const aes_key *k, const uint8_t iv[16], uint8_t *buf, size_t n) {
     if (n % 16 != 0) return -1;
     if (n > 0) k->impl->cbc_decrypt(k, iv, buf, n);

@@ -248,6 +248,31 @@ static void cbc_encrypt(const aes_key *k, const uint8_t iv[16], uint8_t *buf, si
     secure_zero(q, sizeof q);
 }
 
+/* The slices hold four blocks, so each of the chains gets a block of its own; the bits of block i are those at i
+** and i + 4 of each byte. */
+static void cbc_encrypt_each(const aes_cbc_job *job, int count, size_t n) {
+    aes_key k = {.rounds = job->key->rounds};
+    uint64_t q[8];
+    uint8_t block[AES_CBC_JOBS][16];
+    for (int i = 0; i < count; i++) {
+        memcpy(block[i], job[i].iv, 16);
+        for (int w = 0; w < 8 * (k.rounds + 1); w++) {
+            k.schedule[w] |= job[i].key->schedule[w] & UINT64_C(0x1111111111111111) << i;
+        }
+    }
+    for (size_t at = 0; at < n; at += 16) {
+        for (int i = 0; i < count; i++) {
+            for (int b = 0; b < 16; b++) block[i][b] ^= job[i].buf[at + (size_t)b];
+        }
+        load_blocks(q, block[0], count);
+        encrypt_slices(&k, q);
+        store_blocks(block[0], q, count);
+        for (int i = 0; i < count; i++) memcpy(job[i].buf + at, block[i], 16);
+    }
+    secure_zero(&k, sizeof k);
+    secure_zero(q, sizeof q);
+}
+
 static void cbc_decrypt(const aes_key *k, const uint8_t iv[16], uint8_t *buf, size_t n) {
     uint64_t q[8];
     uint8_t before[5][16]; /* the ciphertext before each block, and the last */
@@ -331,6 +356,7 @@ const aes_impl aes_bitsliced = {
     .cpu = 0,
     .key_init = key_init,
     .cbc_encrypt = cbc_encrypt,
+    .cbc_encrypt_each = cbc_encrypt_each,
     .cbc_decrypt = cbc_decrypt,
     .aegis128 = aegis128,
     .aegis256 = aegis256,

@@ -55,6 +55,29 @@ static void cbc_encrypt(const aes_key *k, const uint8_t iv[16], uint8_t *buf, si
     }
 }
 
+/* Two to four chains side by side. */
+static void cbc_encrypt_each(const aes_cbc_job *job, int count, size_t n) {
+    const int rounds = job->key->rounds;
+    vec x[AES_CBC_JOBS];
+    for (int b = 0; b < AES_CBC_JOBS; b++) x[b] = vec_load(job[b < count ? b : 0].iv);
+    for (size_t at = 0; at < n; at += 16) {
+        for (int b = 0; b < AES_CBC_JOBS; b++) {
+            const aes_cbc_job *j = &job[b < count ? b : 0];
+            x[b] = vec_xor(x[b], vec_xor(vec_load(j->buf + at), vec_load((const uint8_t *)j->key->schedule)));
+        }
+        for (int r = 1; r < rounds; r++) {
+            for (int b = 0; b < AES_CBC_JOBS; b++) {
+                x[b] = full_round(x[b], vec_load((const uint8_t *)job[b < count ? b : 0].key->schedule + 16 * r));
+            }
+        }
+        for (int b = 0; b < AES_CBC_JOBS; b++) {
+            const aes_cbc_job *j = &job[b < count ? b : 0];
+            x[b] = vec_xor(last_round(x[b]), vec_load((const uint8_t *)j->key->schedule + 16 * rounds));
+        }
+        for (int b = 0; b < count; b++) vec_store(job[b].buf + at, x[b]);
+    }
+}
+
 #define ABREAST 8
 
 static inline vec cbc_decrypt_blocks(const aes_key *k, vec before, uint8_t *buf, const int blocks) {
@@ -125,6 +148,7 @@ const aes_impl HARDWARE_NAME = {
     .cpu = HARDWARE_CPU,
     .key_init = key_init,
     .cbc_encrypt = cbc_encrypt,
+    .cbc_encrypt_each = cbc_encrypt_each,
     .cbc_decrypt = cbc_decrypt,
     .aegis128 = aegis128,
     .aegis256 = aegis256,

@@ -32,6 +32,7 @@ typedef struct aes_impl {
     uint32_t cpu; /* CPU_* bits that the machine must have (cpu.h) */
     void (*key_init)(aes_key *k, const uint8_t *key, size_t key_size);
     void (*cbc_encrypt)(const aes_key *k, const uint8_t iv[16], uint8_t *buf, size_t n);
+    void (*cbc_encrypt_each)(const aes_cbc_job *job, int count, size_t n);
     void (*cbc_decrypt)(const aes_key *k, const uint8_t iv[16], uint8_t *buf, size_t n);
     /* tag[0..32) ^= the tag of the lane, if tag is not NULL. Only this lane's blocks of buf change. */
     void (*aegis128)(const aegis_lane *lane, int decrypt, uint8_t tag[32]);

@@ -63,6 +63,23 @@ static int seal(const void *state, uint32_t pgno, uint8_t *page, size_t size) {
     return MC_SCHEME_OK;
 }
 
+static int seal_many(const void *state, const uint32_t *pgno, uint8_t *const *page, int n, size_t size) {
+    const State *s = state;
+    aes_key k[MC_SEAL_MANY];
+    uint8_t iv[MC_SEAL_MANY][16];
+    aes_cbc_job job[MC_SEAL_MANY] = {{0}};
+    for (int i = 0; i < n; i++) {
+        page_key(s, pgno[i], &k[i]);
+        aes_pages_iv(pgno[i], iv[i]);
+        job[i].key = &k[i];
+        job[i].iv = iv[i];
+        job[i].buf = page[i];
+    }
+    aes_cbc_encrypt_each(job, n, size);
+    secure_zero(k, sizeof(k));
+    return MC_SCHEME_OK;
+}
+
 static int open_page(const void *state, uint32_t pgno, uint8_t *page, size_t size, int check) {
     const State *s = state;
     aes_key k;
@@ -87,4 +104,5 @@ const McScheme mc_scheme_aes256cbc = {
     .xDerive = derive,
     .xSeal = seal,
     .xOpen = open_page,
+    .xSealMany = seal_many,
 };

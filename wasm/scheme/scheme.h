@@ -16,6 +16,8 @@
 #define MC_MAX_PARAM 64
 #define MC_SALT_SIZE 16
 
+#define MC_SEAL_MANY 4
+
 /* Results of the functions below. */
 enum {
     MC_SCHEME_OK = 0,
@@ -105,6 +107,10 @@ struct McScheme {
     */
     int (*xSeal)(const void *pState, uint32_t pgno, uint8_t *aPage, size_t nPage);
     int (*xOpen)(const void *pState, uint32_t pgno, uint8_t *aPage, size_t nPage, int bCheck);
+
+    /* The same as n calls of xSeal, 2 to MC_SEAL_MANY, none of them for page 1; all pages or, on an error,
+    ** none are sealed. NULL: nothing is won by it. */
+    int (*xSealMany)(const void *pState, const uint32_t *aPgno, uint8_t *const *apPage, int n, size_t nPage);
 };
 
 /* The first 16 bytes of a plain SQLite database. */

@@ -164,18 +164,37 @@ static void page_mac(const State *s, uint32_t pgno, const uint8_t *page, size_t 
     hmac(&s->mac, tag, page + off, end - off, pgno_bytes, sizeof(pgno_bytes));
 }
 
+/* Write the HMAC of an encrypted page. */
+static void store_mac(const State *s, uint32_t pgno, uint8_t *page, size_t off, uint8_t *iv) {
+    uint8_t tag[HMAC_MAX_SIZE];
+    if (!s->hmac_use) return;
+    page_mac(s, pgno, page, off, (size_t)(iv - page) + IV_SIZE, tag);
+    memcpy(iv + IV_SIZE, tag, hmac_size(s->mac.algorithm));
+}
+
 static int seal(const void *state, uint32_t pgno, uint8_t *page, size_t size) {
     const State *s = state;
     uint8_t *iv = page + size - s->reserved;
     size_t off = pgno == 1 ? s->offset : 0;
-    uint8_t tag[HMAC_MAX_SIZE];
     if (csprng_bytes(iv, s->reserved) != 0) return MC_SCHEME_NO_ENTROPY; /* and what will be filler */
     aes_cbc_cs3_encrypt(&s->aes, iv, page + off, (size_t)(iv - page) - off);
-    if (s->hmac_use) {
-        page_mac(s, pgno, page, off, (size_t)(iv - page) + IV_SIZE, tag);
-        memcpy(iv + IV_SIZE, tag, hmac_size(s->mac.algorithm));
-    }
+    store_mac(s, pgno, page, off, iv);
     if (pgno == 1 && s->plain == 0) memcpy(page, s->salt, MC_SALT_SIZE);
+    return MC_SCHEME_OK;
+}
+
+static int seal_many(const void *state, const uint32_t *pgno, uint8_t *const *page, int n, size_t size) {
+    const State *s = state;
+    size_t n_data = size - s->reserved;
+    aes_cbc_job job[MC_SEAL_MANY] = {{0}};
+    for (int i = 0; i < n; i++) {
+        job[i].key = &s->aes;
+        job[i].iv = page[i] + n_data;
+        job[i].buf = page[i];
+        if (csprng_bytes(page[i] + n_data, s->reserved) != 0) return MC_SCHEME_NO_ENTROPY;
+    }
+    aes_cbc_encrypt_each(job, n, n_data);
+    for (int i = 0; i < n; i++) store_mac(s, pgno[i], page[i], 0, page[i] + n_data);
     return MC_SCHEME_OK;
 }
 
@@ -226,4 +245,5 @@ const McScheme mc_scheme_sqlcipher = {
     .xDerive = derive,
     .xSeal = seal,
     .xOpen = open_page,
+    .xSealMany = seal_many,
 };
