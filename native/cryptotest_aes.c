@@ -224,7 +224,7 @@ static void each_of(size_t n, int count, size_t keylen) {
     const aes_impl *impl;
     for (unsigned i = 0; (impl = force(i)) != NULL; i++) {
         for (int j = 0; j < count; j++) {
-            size_t shift = (size_t)(3 * j);
+            size_t shift = 3 * (size_t)j;
             test_bytes(key, sizeof key, n + (size_t)j / 2); /* some have the same key */
             test_bytes(iv[j], 16, n + 100 + (size_t)j);
             aes_key_init(&k[j], key, keylen);

@@ -126,22 +126,22 @@ struct McCodec {
     McKey *pKey; /* key in force; 0 (only during a rekey): plaintext */
     McKey *pNew; /* during a rekey: the key to be; 0: plaintext */
     u8 eRekey;
-    int nNewReserve;      /* during a rekey: reserved bytes to be */
-    Bitvec *pRewritten;   /* during MC_REKEY_FORWARD: pages of the main file under pNew */
-    Bitvec *pFreeLeaf;    /* during MC_REKEY_FORWARD: leaves of the free list, which may be unwritten */
-    u8 *aBuf;             /* a page being read, then a page being written; wiped and freed with the codec */
-    int nPage;            /* page size they are made for */
-    u8 *aAhead;           /* MC_SEAL_MANY pages that were sealed before they are written; of nAheadPage bytes */
+    int nNewReserve;    /* during a rekey: reserved bytes to be */
+    Bitvec *pRewritten; /* during MC_REKEY_FORWARD: pages of the main file under pNew */
+    Bitvec *pFreeLeaf;  /* during MC_REKEY_FORWARD: leaves of the free list, which may be unwritten */
+    u8 *aBuf;           /* a page being read, then a page being written; wiped and freed with the codec */
+    int nPage;          /* page size they are made for */
+    u8 *aAhead;         /* MC_SEAL_MANY pages that were sealed before they are written; of nAheadPage bytes */
     int nAheadPage;
-    int nAhead;           /* so many; the next to be written is iAhead */
+    int nAhead; /* so many; the next to be written is iAhead */
     int iAhead;
     Pgno aAheadPgno[MC_SEAL_MANY];
     const void *apAheadPlain[MC_SEAL_MANY]; /* where the pager has them */
-    Pgno iExpect;         /* the page that is about to be read from the WAL */
-    u8 bVersion;          /* the next two are set: */
-    u8 aVersionRaw[16];   /* bytes 24..39 of page 1 as they stand in the main file */
-    u8 aVersionPlain[16]; /* and what they are in plaintext */
-    McCodec *pNext;       /* list of all codecs, for opening their journals */
+    Pgno iExpect;                           /* the page that is about to be read from the WAL */
+    u8 bVersion;                            /* the next two are set: */
+    u8 aVersionRaw[16];                     /* bytes 24..39 of page 1 as they stand in the main file */
+    u8 aVersionPlain[16];                   /* and what they are in plaintext */
+    McCodec *pNext;                         /* list of all codecs, for opening their journals */
 };
 
 static int mcCodecNew(Pager *pPager, McKey *pKey, McCodec **pp);

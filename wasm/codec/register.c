@@ -73,6 +73,14 @@ static const char *wrongScheme(const sqlite3mc_cipher *p, const sqlite3mc_cipher
     return 0;
 }
 
+/* Copy a name to *pz, and move *pz behind it. */
+static const char *copyName(char **pz, const char *zName) {
+    size_t n = strlen(zName) + 1;
+    char *z = memcpy(*pz, zName, n);
+    *pz += n;
+    return z;
+}
+
 /* Copy the names behind the structure, which has room for them. */
 static AddedScheme *copyScheme(const sqlite3mc_cipher *pFrom, const sqlite3mc_cipher_param *aFrom, int nParam) {
     size_t nText = strlen(pFrom->zName) + 1;
@@ -84,7 +92,7 @@ static AddedScheme *copyScheme(const sqlite3mc_cipher *pFrom, const sqlite3mc_ci
     memset(p, 0, sizeof(*p));
     z = (char *)&p[1];
     p->xDerive = pFrom->xDerive;
-    p->scheme.zName = strcpy(z, pFrom->zName);
+    p->scheme.zName = copyName(&z, pFrom->zName);
     p->scheme.aParam = p->aParam;
     p->scheme.nParam = nParam;
     p->scheme.nState = pFrom->nState;
@@ -98,8 +106,7 @@ static AddedScheme *copyScheme(const sqlite3mc_cipher *pFrom, const sqlite3mc_ci
     p->scheme.xSeal = pFrom->xSeal;
     p->scheme.xOpen = pFrom->xOpen;
     for (int i = 0; i < nParam; i++) {
-        z += strlen(z) + 1;
-        p->aParam[i].zName = strcpy(z, aFrom[i].zName);
+        p->aParam[i].zName = copyName(&z, aFrom[i].zName);
         p->aParam[i].iDefault = aFrom[i].iDefault;
         p->aParam[i].iMin = aFrom[i].iMin;
         p->aParam[i].iMax = aFrom[i].iMax;
