@@ -50,7 +50,12 @@ static void p12(ascon_state *s) {
     permutation_round(&t, 0xc3);
     permutation_round(&t, 0xb4);
     permutation_round(&t, 0xa5);
-    p6(&t);
+    permutation_round(&t, 0x96);
+    permutation_round(&t, 0x87);
+    permutation_round(&t, 0x78);
+    permutation_round(&t, 0x69);
+    permutation_round(&t, 0x5a);
+    permutation_round(&t, 0x4b);
     *s = t;
 }
 
