@@ -8,8 +8,9 @@ set(SQLITE3MC_SQLITE_OPTIONS
     # A shared cache would hand pages of one key to a connection with another.
     SQLITE_OMIT_SHARED_CACHE
     SQLITE_USE_URI=1
-    # The codec's entry points: at the start and end of the library, and for each new connection.
-    SQLITE_EXTRA_INIT=sqlite3mc_initialize
+    # The codec's entry points: at the start and end of the library, and for each new connection. _MUTEXED: no
+    # thread opens a database before the encrypting VFS is there, and a start that fails is tried again.
+    SQLITE_EXTRA_INIT_MUTEXED=sqlite3mc_initialize
     SQLITE_EXTRA_SHUTDOWN=sqlite3mc_shutdown
     SQLITE_EXTRA_AUTOEXT=mcConnectionSetup
     SQLITE_ENABLE_BYTECODE_VTAB

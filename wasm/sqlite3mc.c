@@ -32,7 +32,13 @@
 
 #include "codec/pragma.c"
 
+#include "codec/machine.c"
+
 #include "codec/functions.c"
+
+#include "codec/value.c"
+
+#include "codec/verify.c"
 
 #include "codec/register.c"
 

@@ -96,6 +96,60 @@ SQLITE_API int sqlite3mc_config_cipher(sqlite3 *db, const char *zCipher, const c
 SQLITE_API unsigned char *sqlite3mc_codec_data(sqlite3 *db, const char *zDbName, const char *zParam);
 
 /*
+** Look at every page of a database, without SQLite reading it and without changing anything: the main file, and
+** the frames of its WAL up to the last commit. Works although page 1 is damaged or the key is wrong. Writers
+** are kept out meanwhile, and in WAL mode checkpoints.
+**
+** xPage   NULL, or called for each page: its number (from 1), the frame of the WAL that it stands in (from 1;
+**         0: the main file), what was found, and the how-many-eth of how many this is. Another result than
+**         0 ends it. The connection may not be used in it.
+** pnBad   NULL, or gets the number of pages that are BAD or SHORT
+**
+** SQLITE_OK         no page is bad
+** SQLITE_NOTADB     page 1 is bad (with a wrong key or wrong parameters all are)
+** SQLITE_CORRUPT    page 1 is good, others are bad
+** SQLITE_INTERRUPT  ended by xPage, by sqlite3_interrupt() or by the progress handler
+** SQLITE_BUSY, SQLITE_NOMEM, I/O errors; SQLITE_ERROR: no such schema, no file, or a transaction has written;
+** SQLITE_READONLY_ROLLBACK or ..._RECOVERY: a transaction was cut off, and the file is open for reading only
+**
+** In SQL:  SELECT page, frame, status FROM sqlite3mc_verify('main')       a database of this connection
+**          SELECT ... FROM sqlite3mc_verify('file.db', 'passphrase')      another file, for example from a
+**                                                                        connection of ":memory:"
+** with the names of the SQLITE3MC_PAGE constants in lower case as status. Another file is opened for reading, by
+** the VFS of this connection, with scheme and parameters from its URI, else as they are set on this connection.
+*/
+#define SQLITE3MC_PAGE_OK 0
+#define SQLITE3MC_PAGE_BAD 1       /* not a page under this key: damaged, or another key */
+#define SQLITE3MC_PAGE_UNCHECKED 2 /* nothing can be said: the scheme has no tags, or the database is plain */
+#define SQLITE3MC_PAGE_HOLE 3      /* all zero. SQLite may leave unused pages so; if it is in use it is damaged */
+#define SQLITE3MC_PAGE_LOCK 4      /* the page at 1 GiB, which is never used */
+#define SQLITE3MC_PAGE_SHORT 5     /* the file ends within the page */
+SQLITE_API int sqlite3mc_verify(sqlite3 *db, const char *zDbName,
+                                int (*xPage)(void *pArg, unsigned pgno, unsigned iFrame, int eStatus, unsigned iItem,
+                                             unsigned nItem),
+                                void *pArg, sqlite3_int64 *pnBad);
+
+/*
+** Find out scheme and parameters of the file of a database, which needs no key set for this. Tried are the seven
+** schemes with their defaults, the legacy formats in every page size, the versions of SQLCipher with the usual
+** algorithms, the variants of AEGIS, plaintext headers of the usual sizes (if the salt came with a raw key or
+** by cipher_salt), and the schemes of the program. A number of rounds other than the default is not found.
+** Cheap derivations come first; all of them may take seconds.
+**
+** pKey,nKey  the key, as for sqlite3_key(); NULL or empty: only plain databases are recognised
+** xProgress  NULL, or called before each try; another result than 0 ends it
+** pzFound    gets the answer, to be freed by sqlite3_free(): what a URI says, "cipher=sqlcipher&legacy=3&
+**            legacy_page_size=1024" for example, or "plain". NULL after any error.
+**
+** SQLITE_OK; SQLITE_NOTADB: nothing fits; SQLITE_INTERRUPT, SQLITE_BUSY, SQLITE_NOMEM, SQLITE_ERROR and I/O errors
+** as for sqlite3mc_verify(). Page 1 of the main file is what is looked at.
+**
+** In SQL:  SELECT sqlite3mc_identify('file.db', 'passphrase')      NULL: nothing fits
+*/
+SQLITE_API int sqlite3mc_identify(sqlite3 *db, const char *zDbName, const void *pKey, int nKey,
+                                  int (*xProgress)(void *pArg, int iDone, int nTotal), void *pArg, char **pzFound);
+
+/*
 ** A cipher scheme of the program's own; docs/schemes.md walks through one.
 **
 ** A scheme turns pages of plaintext into pages of the file and back, in place and without I/O. aValue are the

@@ -16,7 +16,11 @@ static void tableOfSchemes(void) {
     char name[32];
     int count = sqlite3mc_cipher_count();
     int chacha20 = sqlite3mc_cipher_index("chacha20");
-    CHECK(count >= 1);
+    static const char *const names[] = {"aes128cbc", "aes256cbc", "chacha20", "sqlcipher", "rc4", "ascon128", "aegis"};
+    CHECK_INT(count, 7);
+    for (int i = 0; i < 7; i++) {
+        CHECK_INT(sqlite3mc_cipher_index(names[i]), i + 1); /* CODEC_TYPE_... of SQLite3 Multiple Ciphers */
+    }
     for (int i = 1; i <= count; i++) {
         CHECK_INT(sqlite3mc_cipher_index(sqlite3mc_cipher_name(i)), i);
         CHECK_INT(sqlite3mc_cipher_name_copy(i, name, sizeof name), 1);

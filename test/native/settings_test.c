@@ -396,6 +396,212 @@ static void uriOfAttachedFile(void) {
     dbClose(db);
 }
 
+/* ---- the other schemes --------------------------------------------------------------------------- */
+
+/* A parameter whose values have names takes both, and answers with the name. */
+static void namedValues(void) {
+    sqlite3 *db = dbOpen(path("a.db"));
+    dbMust(db, "PRAGMA cipher='aegis'");
+    checkResult(db, "PRAGMA algorithm", "aegis-256");
+    checkResult(db, "PRAGMA algorithm=1", "aegis-128l");
+    checkResult(db, "PRAGMA algorithm='AEGIS-256X4'", "aegis-256x4");
+    checkResult(db, "PRAGMA algorithm='0x2'", "aegis-128x2");
+    checkError(db, "PRAGMA algorithm='aegis-512'", "aegis-128l, aegis-128x2");
+    checkError(db, "PRAGMA algorithm=0", "algorithm");
+    checkError(db, "PRAGMA algorithm=7", "algorithm");
+    checkError(db, "PRAGMA algorithm=''", "algorithm");
+    checkResult(db, "PRAGMA algorithm", "aegis-128x2");
+    CHECK_INT(sqlite3mc_config_cipher(db, "aegis", "algorithm", -1), 2);
+    CHECK_TEXT(dbText(db, "SELECT sqlite3mc_config('aegis', 'algorithm', 'aegis-256x2')"), "5");
+    CHECK_INT(dbExec(db, "SELECT sqlite3mc_config('aegis', 'algorithm', 'x')"), SQLITE_ERROR);
+    dbClose(db);
+    /* in a URI */
+    db = dbOpen(uri(path("b.db"), "cipher=aegis&algorithm=aegis-128x4&mcost=8&key=k"));
+    dbMust(db, "CREATE TABLE t(x)");
+    dbClose(db);
+    db = dbOpen(uri(path("b.db"), "cipher=aegis&algorithm=3&mcost=8&key=k"));
+    CHECK_OK(db, dbExec(db, "SELECT * FROM t"));
+    dbClose(db);
+}
+
+/* The version of SQLCipher sets a group of parameters, with the same life as itself. */
+static void legacySetsAGroup(void) {
+    static const char *const names[] = {"legacy_page_size", "kdf_iter", "hmac_use", "kdf_algorithm", "hmac_algorithm"};
+    static const char *const values[][5] = {
+        {"4096", "256000", "1", "2", "2"}, {"1024", "4000", "0", "0", "0"},   {"1024", "4000", "1", "0", "0"},
+        {"1024", "64000", "1", "0", "0"},  {"4096", "256000", "1", "2", "2"},
+    };
+    sqlite3 *db = dbOpen(path("a.db"));
+    dbMust(db, "PRAGMA cipher='sqlcipher'");
+    for (int version = 4; version >= 1; version--) {
+        testContext("legacy=%d", version);
+        dbMust(db, "PRAGMA legacy=%d", version);
+        for (int i = 0; i < 5; i++) {
+            CHECK_TEXT(dbText(db, "PRAGMA %s", names[i]), values[version][i]);
+        }
+    }
+    testContext(0);
+    dbMust(db, "PRAGMA legacy=0"); /* does not restore them */
+    CHECK_TEXT(dbText(db, "PRAGMA kdf_iter"), "4000");
+    CHECK_INT(sqlite3mc_config_cipher(db, "sqlcipher", "default:legacy", 3), 3);
+    CHECK_INT(sqlite3mc_config_cipher(db, "sqlcipher", "default:kdf_iter", -1), 64000);
+    CHECK_INT(sqlite3mc_config_cipher(db, "sqlcipher", "legacy", 4), 4);
+    CHECK_INT(sqlite3mc_config_cipher(db, "sqlcipher", "kdf_iter", -1), 256000);
+    dbMust(db, "PRAGMA key='k'"); /* uses up what was for one key */
+    CHECK_INT(sqlite3mc_config_cipher(db, "sqlcipher", "legacy", -1), 3);
+    CHECK_INT(sqlite3mc_config_cipher(db, "sqlcipher", "kdf_iter", -1), 64000);
+    CHECK_INT(sqlite3mc_config_cipher(db, "sqlcipher", "hmac_algorithm", -1), 0);
+    dbClose(db);
+    /* in a URI it comes first, wherever it stands */
+    static const char *const uris[] = {
+        "cipher=sqlcipher&kdf_iter=5&legacy=3&legacy_page_size=4096&key=k",
+        "key=k&legacy_page_size=4096&legacy=3&kdf_iter=5&cipher=sqlcipher",
+    };
+    const char *file = path("b.db");
+    for (int i = 0; i < 2; i++) {
+        db = dbOpen(uri(file, uris[i]));
+        CHECK_TEXT(dbText(db, "PRAGMA kdf_iter"), "5");
+        CHECK_TEXT(dbText(db, "PRAGMA hmac_algorithm"), "0");
+        CHECK_OK(db, dbExec(db, i ? "SELECT * FROM t" : "CREATE TABLE t(x)"));
+        dbClose(db);
+    }
+    CHECK_INT(dbInt(db = dbOpen(uri(file, uris[0])), "PRAGMA page_size"), 4096);
+    dbClose(db);
+}
+
+static void rangesOfAllSchemes(void) {
+    static const struct {
+        const char *cipher, *bad, *part;
+    } cases[] = {
+        {"sqlcipher", "legacy=5", "legacy"},
+        {"sqlcipher", "plaintext_header_size=24", "multiple of 16"},
+        {"sqlcipher", "plaintext_header_size=112", "out of range"},
+        {"sqlcipher", "hmac_salt_mask=256", "hmac_salt_mask"},
+        {"sqlcipher", "hmac_pgno=3", "hmac_pgno"},
+        {"sqlcipher", "kdf_algorithm=3", "kdf_algorithm"},
+        {"sqlcipher", "fast_kdf_iter=0", "fast_kdf_iter"},
+        {"aegis", "mcost=0", "mcost"},
+        {"aegis", "tcost=0", "tcost"},
+        {"aegis", "pcost=0", "pcost"},
+        {"ascon128", "kdf_iter=0", "kdf_iter"},
+        {"rc4", "legacy=0", "legacy"},
+        {"aes128cbc", "legacy=2", "legacy"},
+        {"aes256cbc", "legacy_page_size=511", "power of two"},
+    };
+    sqlite3 *db = dbOpen(path("a.db"));
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        dbMust(db, "PRAGMA cipher='%s'", cases[i].cipher);
+        checkError(db, textf("PRAGMA %s", cases[i].bad), cases[i].part);
+        sqlite3 *second = 0;
+        testContext("%s in a URI", cases[i].bad);
+        CHECK_INT(sqlite3_open(uri(path("b.db"), textf("cipher=%s&%s&key=k", cases[i].cipher, cases[i].bad)), &second),
+                  SQLITE_ERROR);
+        CHECK_HAS(sqlite3_errmsg(second), cases[i].part);
+        sqlite3_close(second);
+        CHECK(fileSize(path("b.db")) <= 0);
+    }
+    dbClose(db);
+}
+
+/* Legal values that do not go together are an error of the key, not a key of zeros. */
+static void valuesThatDoNotGoTogether(void) {
+    const char *file = path("a.db");
+    sqlite3 *db = dbOpen(file);
+    dbMust(db, "PRAGMA cipher='aegis'; PRAGMA mcost=15; PRAGMA pcost=2");
+    checkError(db, "PRAGMA key='k'", "aegis: mcost must be at least 8 times pcost.");
+    CHECK_INT(sqlite3_key(db, "k", 1), SQLITE_ERROR);
+    CHECK_HAS(sqlite3_errmsg(db), "mcost");
+    checkError(db, "PRAGMA rekey='k'", "mcost");
+    CHECK_INT(dbExec(db, "ATTACH %Q AS b", uri(path("b.db"), "cipher=aegis&mcost=7&key=k")), SQLITE_ERROR);
+    CHECK_HAS(sqlite3_errmsg(db), "mcost");
+    dbMust(db, "PRAGMA mcost=16; PRAGMA key='k'; CREATE TABLE t(x)");
+    dbClose(db);
+    CHECK(!isPlain(file));
+    /* and what cannot be allocated is an error of memory */
+    db = dbOpen(uri(path("c.db"), "cipher=aegis&mcost=2000000000&key=k"));
+    CHECK_INT(dbExec(db, "CREATE TABLE t(x)"), SQLITE_NOMEM);
+    dbClose(db);
+    CHECK(fileSize(path("c.db")) <= 0);
+}
+
+/* A parameter that the selected scheme does not have is left to SQLite, which ignores what it does not know. */
+static void parametersOfOtherSchemes(void) {
+    sqlite3 *db = dbOpen(path("a.db"));
+    CHECK_TEXT(dbText(db, "PRAGMA tcost=5"), "(no row)");
+    CHECK_TEXT(dbText(db, "PRAGMA cipher='rc4'"), "rc4");
+    CHECK_TEXT(dbText(db, "PRAGMA kdf_iter=5"), "(no row)");
+    CHECK_INT(sqlite3mc_config_cipher(db, "chacha20", "kdf_iter", -1), 64007);
+    dbClose(db);
+}
+
+/* ---- the machine ---------------------------------------------------------------------------------- */
+
+/* What there is, what was compiled, what is in use; and every choice gives the same files. */
+static void codeInUse(void) {
+    static const char *const pragmas[] = {"mc_chacha20_hwaccel", "mc_aes_hwaccel"};
+    const Scheme *users[] = {schemeNamed("chacha20"), schemeNamed("sqlcipher")};
+    sqlite3 *db = dbOpen(path("a.db"));
+    CHECK(strlen(dbText(db, "PRAGMA mc_cpu_info")) > 0);
+    CHECK_HAS(dbText(db, "PRAGMA mc_compiled_info"), "scalar; aes: ");
+    CHECK_HAS(dbText(db, "PRAGMA mc_compiled_info"), "bitsliced; argon2id: ");
+    const char *info = dbText(db, "PRAGMA mc_aes_info");
+    CHECK(!strcmp(info, "hardware") || !strcmp(info, "software"));
+    for (int i = 0; i < 2; i++) {
+        const char *best = dbText(db, "PRAGMA %s", pragmas[i]);
+        const char *file = path(textf("%d.db", i));
+        sqlite3 *other = dbOpenKeyed(file, users[i], users[i]->key);
+        rowsCreate(other);
+        rowsInsert(other, 1, 20, 20, "a");
+        dbClose(other);
+        checkResult(db, textf("PRAGMA %s=off", pragmas[i]), "off");
+        other = dbOpenKeyed(file, users[i], users[i]->key);
+        CHECK_ROWS(other, 20, 20, "a");
+        rowsInsert(other, 21, 40, 20, "a");
+        dbClose(other);
+        checkError(db, textf("PRAGMA %s='abacus'", pragmas[i]), "abacus");
+        checkResult(db, textf("PRAGMA %s", pragmas[i]), "off");
+        checkResult(db, textf("PRAGMA %s=AUTO", pragmas[i]), best);
+        checkResult(db, textf("PRAGMA %s=max", pragmas[i]), best);
+        checkResult(db, textf("PRAGMA %s='%s'", pragmas[i], best), best);
+        other = dbOpenKeyed(file, users[i], users[i]->key);
+        CHECK_ROWS(other, 40, 20, "a");
+        dbClose(other);
+    }
+    /* as a URI parameter */
+    const char *best = dbText(db, "PRAGMA mc_chacha20_hwaccel");
+    dbClose(dbOpen(uri(path("b.db"), "mc_chacha20_hwaccel=off")));
+    CHECK_TEXT(dbText(db, "PRAGMA mc_chacha20_hwaccel"), "off");
+    dbClose(dbOpen(uri(path("b.db"), "mc_chacha20_hwaccel=auto")));
+    CHECK_TEXT(dbText(db, "PRAGMA mc_chacha20_hwaccel"), best);
+    sqlite3 *bad = 0;
+    CHECK_INT(sqlite3_open(uri(path("b.db"), "mc_chacha20_hwaccel=abacus"), &bad), SQLITE_ERROR);
+    sqlite3_close(bad);
+    dbClose(db);
+}
+
+static void memorySecurity(void) {
+    sqlite3 *db = dbOpen(path("a.db"));
+    checkResult(db, "PRAGMA memory_security", "0");
+    checkResult(db, "PRAGMA memory_security=fill", "1");
+    checkResult(db, "PRAGMA memory_security", "1");
+    CHECK_OK(db, dbExec(db, "PRAGMA kdf_iter=1; PRAGMA key='k'"));
+    rowsCreate(db);
+    rowsInsert(db, 1, 100, 20, "a");
+    CHECK_ROWS(db, 100, 20, "a");
+    sqlite3 *second = dbOpen(path("b.db")); /* without lookaside memory */
+    CHECK_TEXT(dbText(second, "PRAGMA memory_security"), "1");
+    rowsCreate(second);
+    rowsInsert(second, 1, 100, 20, "a");
+    checkError(db, "PRAGMA memory_security=2", "memory_security");
+    checkError(db, "PRAGMA memory_security=yes", "none, fill");
+    checkResult(db, "PRAGMA memory_security=none", "0");
+    checkResult(db, "PRAGMA memory_security=1", "1");
+    checkResult(db, "PRAGMA memory_security=0", "0");
+    CHECK_ROWS(second, 100, 20, "a");
+    dbClose(second);
+    dbClose(db);
+}
+
 static const Test tests[] = {
     TEST("results of the PRAGMAs", resultsOfPragmas),
     TEST("bad values are errors with a message and change nothing", badValuesAreErrors),
@@ -410,6 +616,13 @@ static const Test tests[] = {
     TEST("C10 salt, legacy mode and plaintext header in the URI", uriWithSaltLegacyAndHeader),
     TEST("C10 a bad URI parameter fails the open, no plain file appears", badUriFailsTheOpen),
     TEST("C10 key and parameters in the URI of an attached file", uriOfAttachedFile),
+    TEST("values with names: number or name, answered by name", namedValues),
+    TEST("legacy of sqlcipher sets a group of parameters", legacySetsAGroup),
+    TEST("values out of range are errors in every scheme", rangesOfAllSchemes),
+    TEST("values that do not go together are an error when the key is set", valuesThatDoNotGoTogether),
+    TEST("a parameter that the scheme does not have is ignored by PRAGMA", parametersOfOtherSchemes),
+    TEST("C44 which code is in use, and off", codeInUse),
+    TEST("memory_security: on, off and what it is not", memorySecurity),
 };
 
 int main(int argc, char **argv) {

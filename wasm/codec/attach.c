@@ -209,8 +209,8 @@ int mcConnectionSetup(sqlite3 *db) {
     char *zErr = 0;
     u8 *aKey = 0;
     int nKey = 0;
-    int rc;
-    if (zFile == 0 || zFile[0] == 0) return SQLITE_OK;
+    int rc = mcRegisterVerify(db);
+    if (rc != SQLITE_OK || zFile == 0 || zFile[0] == 0) return rc;
     rc = uriSettings(db, zFile, MC_DEFAULT, &zErr);
     if (rc == SQLITE_OK) rc = uriKey(zFile, &aKey, &nKey, &zErr);
     if (rc == SQLITE_OK && nKey > 0) rc = setPassword(db, 0, aKey, nKey, &zErr);

@@ -11,7 +11,10 @@
 **     rekey.c      rewrites a database under another key
 **     backup.c     which databases may be copied into each other
 **     pragma.c     the PRAGMA statements
-**     functions.c  the SQL functions
+**     functions.c  the SQL functions about settings
+**     value.c      encryption of single values in SQL
+**     verify.c     looks at all pages of a file; finds the scheme of a file
+**     machine.c    which code runs the primitives; wiping of freed memory
 **     register.c   cipher schemes that the program adds
 **     api.c        the public functions
 **
@@ -45,8 +48,9 @@ struct McSettings {
     int nScheme;                    /* registered when this was last looked at */
     McValue *aParam[MC_MAX_SCHEME]; /* per scheme id - 1: its parameters */
     u8 aSalt[MC_SALT_SIZE];
-    u8 bSalt;     /* aSalt was set by cipher_salt */
-    int iInherit; /* database whose key an ATTACH without a key takes: main, or what VACUUM INTO reads */
+    u8 bSalt;        /* aSalt was set by cipher_salt */
+    u8 bNoLookaside; /* memory_security has taken the lookaside memory out of use */
+    int iInherit;    /* database whose key an ATTACH without a key takes: main, or what VACUUM INTO reads */
 };
 
 #define MC_TEMP 1    /* set the next value only */
@@ -105,6 +109,8 @@ struct McKey {
     void *pState;
 };
 
+static int mcKeyMake(const McScheme *pScheme, const int *aValue, const u8 *aPassword, int nPassword, const u8 *aSalt,
+                     McKey **ppKey, char **pzErr);
 static int mcKeyNew(sqlite3 *db, const u8 *aPassword, int nPassword, McKey **ppKey, char **pzErr);
 static McKey *mcKeyClone(const McKey *p);
 static void mcKeyFree(McKey *p);
@@ -221,6 +227,31 @@ static int mcIsPragma(const char *zName);
 /* ---- functions.c */
 
 static void mcRegisterFunctions(void);
+
+/* ---- value.c */
+
+static void vleKeyFunction(sqlite3_context *pCtx, int nArg, sqlite3_value **apArg);
+static void vleEncryptFunction(sqlite3_context *pCtx, int nArg, sqlite3_value **apArg);
+static void vleDecryptFunction(sqlite3_context *pCtx, int nArg, sqlite3_value **apArg);
+
+/* ---- verify.c */
+
+static int mcRegisterVerify(sqlite3 *db);
+static void identifyFunction(sqlite3_context *pCtx, int nArg, sqlite3_value **apArg);
+
+/* ---- machine.c */
+
+static char *mcCpuInfo(void);
+static char *mcCompiledInfo(void);
+static const char *mcAesInfo(void);
+static const char *mcChacha20InUse(void);
+static const char *mcAesInUse(void);
+static int mcUseChacha20(const char *zName, char **pzErr);
+static int mcUseAes(const char *zName, char **pzErr);
+static void mcWrapMemory(void);
+static void mcUnwrapMemory(void);
+static int mcWipesMemory(void);
+static void mcWipeMemory(sqlite3 *db, int bWipe);
 
 /* ---- register.c */
 

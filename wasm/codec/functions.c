@@ -1,7 +1,7 @@
 /*
-** The SQL functions about settings. They are built-in functions of SQLite: every connection has them, and
-** none can lose them. None may be called from a view, a trigger or another part of a schema, which may
-** be somebody else's.
+** The SQL functions about settings, and the list of all. They are built-in functions of SQLite: every
+** connection has them from the start. A schema may be somebody else's: views, triggers and other parts of one
+** can call none of them but the encryption of values, and that only if PRAGMA trusted_schema is on.
 */
 #include "codec.h"
 
@@ -105,22 +105,31 @@ static void configFunction(sqlite3_context *pCtx, int nArg, sqlite3_value **apAr
     }
 }
 
-#define MC_FUNCTION(zName, nArg, x)                                                                                  \
-    {                                                                                                                \
-        nArg, SQLITE_FUNC_BUILTIN | SQLITE_UTF8 | SQLITE_DIRECTONLY | SQLITE_FUNC_UNSAFE, 0, 0, x, 0, 0, 0, zName, { \
-            0                                                                                                        \
-        }                                                                                                            \
+#define MC_FUNCTION(zName, nArg, x, flags)                                                                 \
+    {                                                                                                      \
+        nArg, SQLITE_FUNC_BUILTIN | SQLITE_UTF8 | SQLITE_FUNC_UNSAFE | (flags), 0, 0, x, 0, 0, 0, zName, { \
+            0                                                                                              \
+        }                                                                                                  \
     }
 
 /* Called while the library is being initialized. */
 static void mcRegisterFunctions(void) {
     static FuncDef aFunction[] = {
-        MC_FUNCTION("sqlite3mc_version", 0, versionFunction),
-        MC_FUNCTION("sqlite3mc_codec_data", 1, codecDataFunction),
-        MC_FUNCTION("sqlite3mc_codec_data", 2, codecDataFunction),
-        MC_FUNCTION("sqlite3mc_config", 1, configFunction),
-        MC_FUNCTION("sqlite3mc_config", 2, configFunction),
-        MC_FUNCTION("sqlite3mc_config", 3, configFunction),
+        MC_FUNCTION("sqlite3mc_version", 0, versionFunction, SQLITE_DIRECTONLY),
+        MC_FUNCTION("sqlite3mc_codec_data", 1, codecDataFunction, SQLITE_DIRECTONLY),
+        MC_FUNCTION("sqlite3mc_codec_data", 2, codecDataFunction, SQLITE_DIRECTONLY),
+        MC_FUNCTION("sqlite3mc_config", 1, configFunction, SQLITE_DIRECTONLY),
+        MC_FUNCTION("sqlite3mc_config", 2, configFunction, SQLITE_DIRECTONLY),
+        MC_FUNCTION("sqlite3mc_config", 3, configFunction, SQLITE_DIRECTONLY),
+        MC_FUNCTION("sqlite3mc_identify", 2, identifyFunction, SQLITE_DIRECTONLY),
+        MC_FUNCTION("sqlite3mc_vle_key", 1, vleKeyFunction, SQLITE_DIRECTONLY),
+        MC_FUNCTION("sqlite3mc_vle_key", 2, vleKeyFunction, SQLITE_DIRECTONLY),
+        MC_FUNCTION("sqlite3mc_vle_key", 3, vleKeyFunction, SQLITE_DIRECTONLY),
+        MC_FUNCTION("sqlite3mc_vle_key", 4, vleKeyFunction, SQLITE_DIRECTONLY),
+        MC_FUNCTION("sqlite3mc_vle_encrypt", 1, vleEncryptFunction, 0),
+        MC_FUNCTION("sqlite3mc_vle_encrypt", 2, vleEncryptFunction, 0),
+        MC_FUNCTION("sqlite3mc_vle_decrypt", 1, vleDecryptFunction, 0),
+        MC_FUNCTION("sqlite3mc_vle_decrypt", 2, vleDecryptFunction, 0),
     };
     sqlite3InsertBuiltinFuncs(aFunction, ArraySize(aFunction));
 }

@@ -8,30 +8,26 @@
 */
 #include "codec.h"
 
-/* Make a key from a password and the settings of the connection, which are used up.
-** SQLITE_NOMEM, or SQLITE_ERROR with *pzErr (to be freed by sqlite3_free). */
-static int mcKeyNew(sqlite3 *db, const u8 *aPassword, int nPassword, McKey **ppKey, char **pzErr) {
-    McSettings *pSet = mcSettings(db);
-    const McScheme *pScheme;
-    const char *zConflict;
+/*
+** Make a key from a password, which is not empty, for a scheme with these parameters. aSalt: the salt given by
+** the user, or 0. SQLITE_NOMEM, or SQLITE_ERROR with *pzErr (to be freed by sqlite3_free).
+*/
+static int mcKeyMake(const McScheme *pScheme, const int *aValue, const u8 *aPassword, int nPassword, const u8 *aSalt,
+                     McKey **ppKey, char **pzErr) {
+    const char *zWrong;
     int eForm;
-    McKey *p;
+    McKey *p = sqlite3_malloc64(sizeof(*p) + pScheme->nState);
     *ppKey = 0;
-    if (pSet == 0) return SQLITE_NOMEM;
-    pScheme = mcSettingsScheme(pSet);
-    p = sqlite3_malloc64(sizeof(*p) + pScheme->nState);
     if (p == 0) return SQLITE_NOMEM;
     memset(p, 0, sizeof(*p) + pScheme->nState);
     p->pScheme = pScheme;
     p->pState = &p[1];
-    p->bHmacCheck = (u8)pSet->hmacCheck.iNext;
-    p->bLegacyWal = (u8)pSet->legacyWal.iNext;
-    for (int i = 0; i < pScheme->nParam; i++) p->aValue[i] = pSet->aParam[pSet->scheme.iNext - 1][i].iNext;
-    mcSettingsConsume(pSet);
-    zConflict = pScheme->xConflict ? pScheme->xConflict(p->aValue) : 0;
-    if (zConflict == 0 && (mcKeyReserved(p) < 0 || mcKeyReserved(p) > 255)) zConflict = "it asks for too many bytes";
-    if (zConflict) {
-        *pzErr = sqlite3_mprintf("%s: %s.", pScheme->zName, zConflict);
+    p->bHmacCheck = 1;
+    memcpy(p->aValue, aValue, sizeof(int) * (size_t)pScheme->nParam);
+    zWrong = pScheme->xConflict ? pScheme->xConflict(p->aValue) : 0;
+    if (zWrong == 0 && (mcKeyReserved(p) < 0 || mcKeyReserved(p) > 255)) zWrong = "it asks for too many bytes";
+    if (zWrong) {
+        *pzErr = sqlite3_mprintf("%s: %s.", pScheme->zName, zWrong);
         mcKeyFree(p);
         return SQLITE_ERROR;
     }
@@ -53,12 +49,34 @@ static int mcKeyNew(sqlite3 *db, const u8 *aPassword, int nPassword, McKey **ppK
     if (p->bSaltInKey) {
         /* It counts only where the file has none. */
         if (pScheme->xPlaintextHeader(p->aValue) > 0) p->bSalt = p->bSaltGiven = 1;
-    } else if (pScheme->nSalt && pSet->bSalt) {
-        memcpy(p->aSalt, pSet->aSalt, MC_SALT_SIZE);
+    } else if (pScheme->nSalt && aSalt) {
+        memcpy(p->aSalt, aSalt, MC_SALT_SIZE);
         p->bSalt = p->bSaltGiven = 1;
     }
     *ppKey = p;
     return SQLITE_OK;
+}
+
+/* The same with the settings of the connection, which are used up. */
+static int mcKeyNew(sqlite3 *db, const u8 *aPassword, int nPassword, McKey **ppKey, char **pzErr) {
+    McSettings *pSet = mcSettings(db);
+    const McScheme *pScheme;
+    int aValue[MC_MAX_PARAM];
+    u8 bHmacCheck, bLegacyWal;
+    int rc;
+    *ppKey = 0;
+    if (pSet == 0) return SQLITE_NOMEM;
+    pScheme = mcSettingsScheme(pSet);
+    for (int i = 0; i < pScheme->nParam; i++) aValue[i] = mcSettingsParam(pSet, pScheme, i)->iNext;
+    bHmacCheck = (u8)pSet->hmacCheck.iNext;
+    bLegacyWal = (u8)pSet->legacyWal.iNext;
+    mcSettingsConsume(pSet);
+    rc = mcKeyMake(pScheme, aValue, aPassword, nPassword, pSet->bSalt ? pSet->aSalt : 0, ppKey, pzErr);
+    if (rc == SQLITE_OK) {
+        (*ppKey)->bHmacCheck = bHmacCheck;
+        (*ppKey)->bLegacyWal = bLegacyWal;
+    }
+    return rc;
 }
 
 /* A copy of a key whose state has been derived. It has the password only if that is a raw key.

@@ -134,6 +134,45 @@ static int pragmaParam(McPragma *p) {
     return answerValue(p, &pScheme->aParam[i], mcSettingsParam(pSet, pScheme, i)->iNext);
 }
 
+static int answerOwned(McPragma *p, char *z) {
+    *p->pzOut = z;
+    return z ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static int pragmaMemorySecurity(McPragma *p) {
+    static const char *const azWord[] = {"none", "fill"};
+    static const McParam param = {"memory_security", 0, 0, 1, MC_PARAM_INT, azWord};
+    int v;
+    if (p->zValue) {
+        int rc = mcParseValue(&param, p->zName, p->zValue, &v, p->pzOut);
+        if (rc != SQLITE_OK) return rc;
+        mcWipeMemory(p->db, v);
+    }
+    return answerValue(p, 0, mcWipesMemory());
+}
+
+static int pragmaCpuInfo(McPragma *p) {
+    return answerOwned(p, mcCpuInfo());
+}
+
+static int pragmaCompiledInfo(McPragma *p) {
+    return answerOwned(p, mcCompiledInfo());
+}
+
+static int pragmaAesInfo(McPragma *p) {
+    return answer(p, mcAesInfo());
+}
+
+static int pragmaAesHwaccel(McPragma *p) {
+    int rc = p->zValue ? mcUseAes(p->zValue, p->pzOut) : SQLITE_OK;
+    return rc == SQLITE_OK ? answer(p, mcAesInUse()) : rc;
+}
+
+static int pragmaChacha20Hwaccel(McPragma *p) {
+    int rc = p->zValue ? mcUseChacha20(p->zValue, p->pzOut) : SQLITE_OK;
+    return rc == SQLITE_OK ? answer(p, mcChacha20InUse()) : rc;
+}
+
 static const struct {
     const char *zName;
     int (*xRun)(McPragma *);
@@ -148,6 +187,12 @@ static const struct {
     {"cipher_salt", pragmaSalt},
     {"hmac_check", pragmaHmacCheck},
     {"mc_legacy_wal", pragmaLegacyWal},
+    {"memory_security", pragmaMemorySecurity},
+    {"mc_cpu_info", pragmaCpuInfo},
+    {"mc_compiled_info", pragmaCompiledInfo},
+    {"mc_aes_info", pragmaAesInfo},
+    {"mc_aes_hwaccel", pragmaAesHwaccel},
+    {"mc_chacha20_hwaccel", pragmaChacha20Hwaccel},
 };
 
 /* Is it the name of a PRAGMA of ours or of SQLite? No parameter may have it. */

@@ -180,6 +180,7 @@ static int mcSettingsFromUri(McSettings *p, const char *zFile, int eWhich, char 
     if (rc == SQLITE_OK && (z = sqlite3_uri_parameter(zFile, "mc_legacy_wal")) != 0) {
         rc = mcSetSwitch(&p->legacyWal, "mc_legacy_wal", z, pzErr);
     }
+    if (rc == SQLITE_OK && (z = sqlite3_uri_parameter(zFile, "mc_chacha20_hwaccel")) != 0) rc = mcUseChacha20(z, pzErr);
     pScheme = mcSettingsScheme(p);
     for (int bImplies = 1; bImplies >= 0; bImplies--) {
         for (int i = 0; rc == SQLITE_OK && i < pScheme->nParam; i++) {

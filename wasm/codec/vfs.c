@@ -776,13 +776,18 @@ static sqlite3_vfs *mcFindVfs(const char *zVfs) {
 }
 
 int sqlite3mc_initialize(const char *zUnused) {
+    int rc;
     (void)zUnused;
+    mcWrapMemory();
     mcRegisterFunctions();
-    return sqlite3mc_vfs_create(0, 1);
+    rc = sqlite3mc_vfs_create(0, 1);
+    if (rc != SQLITE_OK) mcUnwrapMemory();
+    return rc;
 }
 
 void sqlite3mc_shutdown(void) {
     sqlite3mc_vfs_shutdown();
     mcForgetSchemes();
     csprng_wipe();
+    mcUnwrapMemory();
 }

@@ -8,6 +8,7 @@
 #include "chacha20_poly1305.h"
 
 #include <stdatomic.h>
+#include <string.h>
 
 #include "chacha20_poly1305_impl.h"
 #include "cpu.h"
@@ -23,20 +24,41 @@ static const chacha20_poly1305_impl *const compiled[] = {
     &chacha20_poly1305_scalar,
 };
 
+#define COMPILED (sizeof compiled / sizeof compiled[0])
+
+static _Atomic(const chacha20_poly1305_impl *) chosen;
+
 const chacha20_poly1305_impl *chacha20_poly1305_compiled(unsigned i) {
-    return i < sizeof compiled / sizeof compiled[0] ? compiled[i] : NULL;
+    return i < COMPILED ? compiled[i] : NULL;
+}
+
+/* The last one is portable: it needs nothing. */
+static const chacha20_poly1305_impl *best(void) {
+    uint32_t have = cpu_features();
+    unsigned i = 0;
+    while (i + 1 < COMPILED && (compiled[i]->cpu & ~have) != 0) i++;
+    return compiled[i];
 }
 
 const chacha20_poly1305_impl *chacha20_poly1305_in_use(void) {
-    static _Atomic(const chacha20_poly1305_impl *) chosen;
     const chacha20_poly1305_impl *impl = atomic_load_explicit(&chosen, memory_order_relaxed);
+    const chacha20_poly1305_impl *none = NULL;
     if (impl != NULL) return impl;
-    uint32_t have = cpu_features();
-    /* The last one is portable: it needs nothing. */
-    unsigned i = 0;
-    while (i + 1 < sizeof compiled / sizeof compiled[0] && (compiled[i]->cpu & ~have) != 0) i++;
-    atomic_store_explicit(&chosen, compiled[i], memory_order_relaxed);
-    return compiled[i];
+    impl = best();
+    /* Another thread may have forced one meanwhile. */
+    if (!atomic_compare_exchange_strong_explicit(&chosen, &none, impl, memory_order_relaxed, memory_order_relaxed))
+        impl = none;
+    return impl;
+}
+
+int chacha20_poly1305_force(const char *name) {
+    const chacha20_poly1305_impl *impl = name == NULL ? best() : NULL;
+    for (unsigned i = 0; i < COMPILED && name != NULL; i++) {
+        if (strcmp(compiled[i]->name, name) == 0 && (compiled[i]->cpu & ~cpu_features()) == 0) impl = compiled[i];
+    }
+    if (impl == NULL) return -1;
+    atomic_store_explicit(&chosen, impl, memory_order_relaxed);
+    return 0;
 }
 
 void chacha20_block(const uint8_t key[32], const uint8_t nonce[12], uint32_t counter, uint8_t out[64]) {

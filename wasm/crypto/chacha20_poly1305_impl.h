@@ -28,7 +28,11 @@ extern const chacha20_poly1305_impl chacha20_poly1305_simd128;
 /* Compiled in: the i-th table, best first; NULL after the last, which is always the scalar one. */
 const chacha20_poly1305_impl *chacha20_poly1305_compiled(unsigned i);
 
-/* In use: the first compiled table that this machine can run. */
+/* In use: the first compiled table that this machine can run, or the one that was forced. */
 const chacha20_poly1305_impl *chacha20_poly1305_in_use(void);
+
+/* From now on the whole process uses the implementation of this name; NULL: the best again. 0, or -1: not
+** compiled in, or not for this machine; nothing changes. */
+int chacha20_poly1305_force(const char *name);
 
 #endif

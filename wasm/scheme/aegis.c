@@ -41,6 +41,10 @@ static const McParam params[] = {
     {"plaintext_header_size", 0, 0, 100, MC_PARAM_INT, NULL},
 };
 
+static const char *conflict(const int *value) {
+    return value[P_MCOST] / 8 < value[P_PCOST] ? "mcost must be at least 8 times pcost" : NULL;
+}
+
 static int authenticates(const int *value) {
     (void)value;
     return 1;
@@ -161,6 +165,7 @@ const McScheme mc_scheme_aegis = {
     .nParam = sizeof(params) / sizeof(params[0]),
     .nState = sizeof(State),
     .nSalt = MC_SALT_SIZE,
+    .xConflict = conflict,
     .xAuthenticates = authenticates,
     .xReserved = reserved,
     .xPageSize = page_size,
