@@ -87,6 +87,18 @@ sqlite_js("${OUT}/sqlite3-worker1-promiser.mjs" SOURCES ext/wasm/api/sqlite3-wor
 set(EXPORTS "${GEN}/exports.txt")
 file(CONFIGURE OUTPUT "${GEN}/exports-sqlite3mc.txt" CONTENT
 "_sqlite3mc_version
+_sqlite3mc_cipher_count
+_sqlite3mc_cipher_index
+_sqlite3mc_cipher_name
+_sqlite3mc_cipher_name_copy
+_sqlite3mc_config
+_sqlite3mc_config_cipher
+_sqlite3mc_codec_data
+_sqlite3mc_verify
+_sqlite3mc_identify
+_sqlite3mc_register_cipher
+_sqlite3mc_random
+_sqlite3mc_pbkdf2
 _sqlite3mc_vfs_create
 _sqlite3mc_vfs_destroy
 _sqlite3mc_vfs_shutdown

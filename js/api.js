@@ -1,3 +1,4 @@
+import { installFunctions } from './functions.js';
 import { installImport } from './import.js';
 import { installKeys } from './keys.js';
 import { loadCore } from './loader.js';
@@ -23,6 +24,7 @@ export async function start(glue, bootstrap, options) {
   };
   const sqlite3 = await bootstrap(scriptInfo, core, false);
   installKeys(sqlite3);
+  installFunctions(sqlite3);
   installVfsShims(sqlite3);
   installImport(sqlite3);
   sqlite3.mc = Object.freeze({

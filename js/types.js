@@ -4,6 +4,9 @@
  */
 
 /** @typedef {import('./keys.js').KeyOptions} KeyOptions */
+/** @typedef {import('./functions.js').SettingFunctions} SettingFunctions */
+/** @typedef {import('./functions.js').FileFunctions} FileFunctions */
+/** @typedef {import('./functions.js').PageCallback} PageCallback */
 /** @typedef {import('./import.js').Bytes} Bytes */
 /** @typedef {import('./import.js').ChunkCallback} ChunkCallback */
 /** @typedef {import('./loader.js').InitOptions} InitOptions */
@@ -125,7 +128,8 @@
 
 /** @typedef {Error & {resultCode: number, cause?: unknown}} SQLite3Error an error with SQLite's result code */
 
-/** @typedef {number | {pointer?: number}} Handle a C pointer, or an object that has one */
+/** @typedef {number} Address of memory of the module; 0: none */
+/** @typedef {Address | {pointer?: Address}} Handle a C pointer, or an object that has one */
 /** @typedef {string | Bytes | number | null | undefined} KeyArgument text, bytes, or the address of bytes */
 
 /**
@@ -139,7 +143,8 @@
  */
 /** @typedef {new (pointer?: number) => any} StructClass */
 /**
- * @typedef {KeyFunctions
+ * @typedef {KeyFunctions & SettingFunctions & FileFunctions
+ *   & {[name: `SQLITE3MC_${string}`]: number}
  *   & {sqlite3_vfs: StructClass, sqlite3_file: StructClass, sqlite3_io_methods: StructClass, sqlite3_module: StructClass}
  *   & {[name: `sqlite3_${string}`]: any, [name: `SQLITE_${string}`]: number}} Capi the C API
  */

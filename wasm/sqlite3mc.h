@@ -73,7 +73,7 @@ SQLITE_API int sqlite3mc_cipher_name_copy(int iCipher, char *zBuf, int nBuf);
 
 /*
 ** Read or set an option of a connection: "cipher" (an id), "hmac_check" or "mc_legacy_wal" (0, 1).
-** sqlite3mc_config_cipher: a parameter of a scheme, "kdf_iter" for example; docs/compatibility.md lists them.
+** sqlite3mc_config_cipher: a parameter of a scheme, "kdf_iter" for example; docs/ciphers.md lists them.
 **
 ** db        NULL: the built-in values, which can only be read
 ** zParam    the option. Its value holds for the next key only, then the default comes back. With the prefix

@@ -448,7 +448,66 @@ static void theSearchFinds(void) {
     forgetSecrets();
 }
 
+/* What SQLite frees is wiped if that is asked for: here, a value in SQL text. */
+static void memorySecurity(void) {
+    for (int fill = 0; fill < 2; fill++) {
+        char text[33];
+        unsigned char secret[16];
+        forgetSecrets();
+        makeSecret(secret, 16, 5);
+        for (int i = 0; i < 16; i++) {
+            snprintf(text + 2 * i, 3, "%02x", secret[i]);
+        }
+        addSecret("a value in SQL text", (unsigned char *)text, 32);
+        sqlite3 *db = dbOpen(path("a.db"));
+        dbMust(db, "PRAGMA memory_security=%s", fill ? "fill" : "none");
+        dbMust(db, "CREATE TABLE IF NOT EXISTS t(a); INSERT INTO t VALUES('%s')", text);
+        char *block = sqlite3_malloc(100);
+        memcpy(block, text, 33);
+        block = sqlite3_realloc(block, 1000000); /* moves */
+        CHECK_TEXT(block, text);
+        sqlite3_free(block);
+        dbClose(db);
+        CHECK_MSG((g.inFreed == 0) == fill, "memory_security %d: %d freed blocks held the value", fill, g.inFreed);
+        wipe((unsigned char *)text, sizeof text);
+    }
+    sqlite3 *db = dbOpen(":memory:");
+    dbMust(db, "PRAGMA memory_security=none");
+    dbClose(db);
+    forgetSecrets();
+}
+
+/* The key of values, here a known one, is wiped with the connection or when another takes its place. */
+static void noValueKeyIsLeft(void) {
+    /* of "passphrase" and the default salt; every byte is inverted */
+    static const unsigned char inverted[2][32] = {
+        {0x0e, 0x02, 0x71, 0xe8, 0x7f, 0x06, 0x46, 0x8b, 0x2d, 0x4b, 0xc8, 0x7f, 0x20, 0x63, 0x07, 0xb9,
+         0xfa, 0x01, 0x5a, 0xa1, 0x0e, 0xf5, 0xa5, 0x5c, 0x40, 0x78, 0xb7, 0x39, 0x1d, 0xe1, 0x13, 0x47},
+        {0x2d, 0x77, 0x23, 0xfe, 0x6c, 0x49, 0xc1, 0xcb, 0xac, 0xdd, 0xdf, 0x44, 0xb0, 0x6e, 0xb9, 0xa5,
+         0x3d, 0xce, 0x97, 0x37, 0xba, 0x97, 0xb7, 0xf5, 0x12, 0xcb, 0x7c, 0x30, 0xe8, 0xfd, 0x0f, 0x72},
+    };
+    forgetSecrets();
+    for (int i = 0; i < 2; i++) {
+        Secret *s = &g.secrets[g.secretCount++];
+        s->what = i ? "the ascon128 key of values" : "the chacha20 key of values";
+        s->n = 32;
+        memcpy(s->inverted, inverted[i], 32);
+    }
+    sqlite3 *db = dbOpen(":memory:");
+    for (int i = 0; i < 3; i++) {
+        dbMust(db, "SELECT sqlite3mc_vle_key('passphrase', NULL, '%s')", i % 2 ? "ascon128" : "chacha20");
+        CHECK_INT(dbInt(db, "SELECT sqlite3mc_vle_decrypt(sqlite3mc_vle_encrypt(42))"), 42);
+    }
+    dbClose(db);
+    wipeStack();
+    CHECK_MSG(g.inFreed == 0, "%d freed blocks held a secret, first %s", g.inFreed, g.inFreed ? g.firstInFreed : "");
+    searchMemory();
+    forgetSecrets();
+}
+
 static const Test tests[] = {
+    TEST("memory_security wipes what SQLite frees", memorySecurity),
+    TEST("no key of values is left in memory", noValueKeyIsLeft),
     TEST("the search for secrets finds one in a freed block", theSearchFinds),
     TEST("C43 no raw key and no one-time key is left in memory", noRawKeyIsLeft),
     TEST("C43 no passphrase is left in memory", noPassphraseIsLeft),

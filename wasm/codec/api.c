@@ -64,7 +64,7 @@ const char *sqlite3mc_version(void) {
 /* ---- schemes and settings */
 
 int sqlite3mc_cipher_count(void) {
-    return schemeCount();
+    return mcSchemeCount();
 }
 
 int sqlite3mc_cipher_index(const char *zCipher) {

@@ -84,6 +84,7 @@ typedef struct McOption {
     McValue builtIn;
 } McOption;
 
+static int mcSchemeCount(void);
 static int mcOptionFind(McSettings *p, const McScheme *pScheme, const char *zName, McOption *pOut);
 static int mcOptionGet(const McOption *p);
 static int mcOptionSet(McSettings *pSet, const McOption *p, int v, char **pzErr);
@@ -226,10 +227,12 @@ static int mcIsPragma(const char *zName);
 
 /* ---- functions.c */
 
+static void mcResultError(sqlite3_context *pCtx, char *zErr);
 static void mcRegisterFunctions(void);
 
 /* ---- value.c */
 
+static const u8 *mcBytesOf(sqlite3_value *p, int *pn);
 static void vleKeyFunction(sqlite3_context *pCtx, int nArg, sqlite3_value **apArg);
 static void vleEncryptFunction(sqlite3_context *pCtx, int nArg, sqlite3_value **apArg);
 static void vleDecryptFunction(sqlite3_context *pCtx, int nArg, sqlite3_value **apArg);

@@ -6,7 +6,7 @@
 #include "codec.h"
 
 /* Hand a message (freed here) over as the error of the function; 0: out of memory. */
-static void resultError(sqlite3_context *pCtx, char *zErr) {
+static void mcResultError(sqlite3_context *pCtx, char *zErr) {
     if (zErr) {
         sqlite3_result_error(pCtx, zErr, -1);
     } else {
@@ -63,7 +63,7 @@ static void resultOption(sqlite3_context *pCtx, McOption *pOption, sqlite3_value
         int v;
         if (pSet == 0 || mcOptionParse(pOption, zText ? zText : "NULL", &v, &zErr) != SQLITE_OK ||
             mcOptionSet(pSet, pOption, v, &zErr) != SQLITE_OK) {
-            resultError(pCtx, zErr);
+            mcResultError(pCtx, zErr);
             return;
         }
         if (pOption->pParam == &mcSwitchParam) pOption->ePrefix = MC_OPTION_NEXT;
@@ -98,10 +98,10 @@ static void configFunction(sqlite3_context *pCtx, int nArg, sqlite3_value **apAr
         if (mcOptionFind(pSet, pScheme, zName, &option)) {
             resultOption(pCtx, &option, pNew);
         } else if (pNew) {
-            resultError(pCtx, sqlite3_mprintf("unknown parameter '%s'", zName));
+            mcResultError(pCtx, sqlite3_mprintf("unknown parameter '%s'", zName));
         }
     } else {
-        resultError(pCtx, sqlite3_mprintf("Cipher '%s' unknown.", zFirst));
+        mcResultError(pCtx, sqlite3_mprintf("Cipher '%s' unknown.", zFirst));
     }
 }
 

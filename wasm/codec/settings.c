@@ -241,7 +241,7 @@ static int mcOptionFind(McSettings *p, const McScheme *pScheme, const char *zNam
     return 1;
 }
 
-static int schemeCount(void) {
+static int mcSchemeCount(void) {
     int n = 0;
     while (mc_scheme_by_id(n + 1) != 0) n++;
     return n;
@@ -254,7 +254,7 @@ static int mcOptionGet(const McOption *p) {
     case MC_OPTION_MIN:
         return p->pParam ? p->pParam->iMin : 1;
     case MC_OPTION_MAX:
-        return p->pParam ? p->pParam->iMax : schemeCount();
+        return p->pParam ? p->pParam->iMax : mcSchemeCount();
     case MC_OPTION_DEFAULT:
         return pValue->iDefault;
     default:

@@ -49,7 +49,7 @@ static const char *algorithmName(int eAlgorithm) {
 }
 
 /* The bytes of a text or a blob; 0: it is neither. */
-static const u8 *bytesOf(sqlite3_value *p, int *pn) {
+static const u8 *mcBytesOf(sqlite3_value *p, int *pn) {
     int eType = sqlite3_value_type(p);
     const u8 *a = 0;
     if (eType == SQLITE_TEXT) a = sqlite3_value_text(p);
@@ -90,7 +90,7 @@ static void vleKeyFunction(sqlite3_context *pCtx, int nArg, sqlite3_value **apAr
     static const char zDefaultSalt[] = "vle:default-salt";
     sqlite3 *db = sqlite3_context_db_handle(pCtx);
     int nPassword, nSalt, nIteration = VLE_ITERATIONS;
-    const u8 *aPassword = bytesOf(apArg[0], &nPassword);
+    const u8 *aPassword = mcBytesOf(apArg[0], &nPassword);
     const u8 *aSalt = (const u8 *)zDefaultSalt;
     const char *zAlgorithm = nArg > 2 ? (const char *)sqlite3_value_text(apArg[2]) : 0;
     const char *zOptions = nArg > 3 ? (const char *)sqlite3_value_text(apArg[3]) : 0;
@@ -99,7 +99,7 @@ static void vleKeyFunction(sqlite3_context *pCtx, int nArg, sqlite3_value **apAr
     char *zErr = 0;
     McVle *p;
     nSalt = (int)sizeof(zDefaultSalt) - 1;
-    if (nArg > 1 && sqlite3_value_type(apArg[1]) != SQLITE_NULL) aSalt = bytesOf(apArg[1], &nSalt);
+    if (nArg > 1 && sqlite3_value_type(apArg[1]) != SQLITE_NULL) aSalt = mcBytesOf(apArg[1], &nSalt);
     if (aPassword == 0 || nPassword == 0) {
         sqlite3_result_error(pCtx, "The password must be a TEXT or BLOB that is not empty", -1);
     } else if (aSalt == 0) {
@@ -107,7 +107,7 @@ static void vleKeyFunction(sqlite3_context *pCtx, int nArg, sqlite3_value **apAr
     } else if (eAlgorithm == 0) {
         sqlite3_result_error(pCtx, "Unsupported cipher type", -1);
     } else if (zOptions && readOptions(zOptions, &nIteration, &zErr) != SQLITE_OK) {
-        resultError(pCtx, zErr);
+        mcResultError(pCtx, zErr);
     } else if ((p = sqlite3_malloc(sizeof(*p))) == 0) {
         sqlite3_result_error_nomem(pCtx);
     } else {
@@ -189,7 +189,7 @@ static const McVle *keyAndScope(sqlite3_context *pCtx, int nArg, sqlite3_value *
         sqlite3_result_error(pCtx, "VLE key not set", -1);
         return 0;
     }
-    if (nArg > 1 && sqlite3_value_type(apArg[1]) != SQLITE_NULL) *paScope = bytesOf(apArg[1], pn);
+    if (nArg > 1 && sqlite3_value_type(apArg[1]) != SQLITE_NULL) *paScope = mcBytesOf(apArg[1], pn);
     if (*paScope == 0) {
         /* Passed over silently, a number would bind the value to nothing. */
         sqlite3_result_error(pCtx, "The scope must be TEXT, BLOB or NULL", -1);
@@ -215,10 +215,10 @@ static u8 contentOf(sqlite3_value *pValue, u8 *a, const u8 **paContent, int *pn)
         store64_be(a, (uint64_t)i);
         return VLE_REAL;
     case SQLITE_TEXT:
-        *paContent = bytesOf(pValue, pn);
+        *paContent = mcBytesOf(pValue, pn);
         return VLE_TEXT;
     case SQLITE_BLOB:
-        *paContent = bytesOf(pValue, pn);
+        *paContent = mcBytesOf(pValue, pn);
         return VLE_BLOB;
     default:
         *pn = 0;
@@ -310,8 +310,8 @@ static void vleDecryptFunction(sqlite3_context *pCtx, int nArg, sqlite3_value **
         return;
     }
     if (aIn[2] != p->eAlgorithm) {
-        resultError(pCtx, sqlite3_mprintf("The value was encrypted by %s, the VLE key is for %s", algorithmName(aIn[2]),
-                                          algorithmName(p->eAlgorithm)));
+        mcResultError(pCtx, sqlite3_mprintf("The value was encrypted by %s, the VLE key is for %s",
+                                            algorithmName(aIn[2]), algorithmName(p->eAlgorithm)));
         return;
     }
     a = sqlite3_malloc64(n);

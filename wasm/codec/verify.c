@@ -411,7 +411,7 @@ static int verifyFilter(sqlite3_vtab_cursor *pCur, int idxNum, const char *idxSt
     p->iInRun = 0;
     p->iRow = 1;
     if (zFile == 0) return SQLITE_OK; /* of NULL: no rows */
-    if (pKey && sqlite3_value_type(pKey) != SQLITE_NULL && (aKey = bytesOf(pKey, &nKey)) == 0) {
+    if (pKey && sqlite3_value_type(pKey) != SQLITE_NULL && (aKey = mcBytesOf(pKey, &nKey)) == 0) {
         zErr = sqlite3_mprintf("Invalid key value");
         rc = SQLITE_ERROR;
     }
@@ -813,7 +813,7 @@ static void identifyFunction(sqlite3_context *pCtx, int nArg, sqlite3_value **ap
     if (zFile == 0) return;
     memset(&context, 0, sizeof(context));
     context.db = db;
-    context.aKey = bytesOf(apArg[1], &context.nKey);
+    context.aKey = mcBytesOf(apArg[1], &context.nKey);
     if (pSet && pSet->bSalt) context.aSalt = pSet->aSalt;
     if (pSet == 0) rc = SQLITE_NOMEM;
     iDb = sqlite3FindDbName(db, zFile);
