@@ -22,14 +22,11 @@ enum { ABSORB, ENCRYPT, DECRYPT };
 enum { STATE_128 = 8, STATE_256 = 6 };
 #define RATE(n) ((n) == STATE_128 ? 2u : 1u)
 
-#define INLINE static inline __attribute__((always_inline))
-#define OUTLINE static __attribute__((noinline))
-
-INLINE block block_xor3(block a, block b, block c) {
+AES_INLINE block block_xor3(block a, block b, block c) {
     return block_xor(block_xor(a, b), c);
 }
 
-INLINE block key_stream(const block *s, const int n, const int second, const tables *t) {
+AES_INLINE block key_stream(const block *s, const int n, const int second, const tables *t) {
     block linear;
     if (n == STATE_256)
         linear = block_xor3(s[1], s[4], s[5]);
@@ -44,8 +41,8 @@ INLINE block key_stream(const block *s, const int n, const int second, const tab
 ** bytes after the one before it. The state is copied: a local array whose address goes nowhere stays in
 ** registers.
 */
-INLINE void run_steps(block *state, const int n, const int mode, uint8_t *p, size_t steps, size_t stride, size_t second,
-                      const block *context) {
+AES_INLINE void run_steps(block *state, const int n, const int mode, uint8_t *p, size_t steps, size_t stride,
+                          size_t second, const block *context) {
     const tables t = aegis_tables();
     block s[STATE_128];
     for (int i = 0; i < n; i++) s[i] = state[i];
@@ -69,27 +66,29 @@ INLINE void run_steps(block *state, const int n, const int mode, uint8_t *p, siz
     for (int i = 0; i < n; i++) state[i] = s[i];
 }
 
-OUTLINE void encrypt_128(block *s, uint8_t *p, size_t steps, size_t stride, size_t second) {
+AES_OUTLINE void encrypt_128(block *s, uint8_t *p, size_t steps, size_t stride, size_t second) {
     run_steps(s, STATE_128, ENCRYPT, p, steps, stride, second, NULL);
 }
 
-OUTLINE void decrypt_128(block *s, uint8_t *p, size_t steps, size_t stride, size_t second) {
+AES_OUTLINE void decrypt_128(block *s, uint8_t *p, size_t steps, size_t stride, size_t second) {
     run_steps(s, STATE_128, DECRYPT, p, steps, stride, second, NULL);
 }
 
-OUTLINE void absorb_128(block *s, const uint8_t *p, size_t steps, size_t stride, size_t second, const block *context) {
+AES_OUTLINE void absorb_128(block *s, const uint8_t *p, size_t steps, size_t stride, size_t second,
+                            const block *context) {
     run_steps(s, STATE_128, ABSORB, (uint8_t *)p, steps, stride, second, context); /* which writes nothing */
 }
 
-OUTLINE void encrypt_256(block *s, uint8_t *p, size_t steps, size_t stride, size_t second) {
+AES_OUTLINE void encrypt_256(block *s, uint8_t *p, size_t steps, size_t stride, size_t second) {
     run_steps(s, STATE_256, ENCRYPT, p, steps, stride, second, NULL);
 }
 
-OUTLINE void decrypt_256(block *s, uint8_t *p, size_t steps, size_t stride, size_t second) {
+AES_OUTLINE void decrypt_256(block *s, uint8_t *p, size_t steps, size_t stride, size_t second) {
     run_steps(s, STATE_256, DECRYPT, p, steps, stride, second, NULL);
 }
 
-OUTLINE void absorb_256(block *s, const uint8_t *p, size_t steps, size_t stride, size_t second, const block *context) {
+AES_OUTLINE void absorb_256(block *s, const uint8_t *p, size_t steps, size_t stride, size_t second,
+                            const block *context) {
     run_steps(s, STATE_256, ABSORB, (uint8_t *)p, steps, stride, second, context);
 }
 

@@ -13,6 +13,15 @@
 
 #include "aes.h"
 
+/* Kernels: a part that has to be in its caller, and a loop that has to be a function of its own. */
+#if defined(__GNUC__)
+#define AES_INLINE static inline __attribute__((always_inline))
+#define AES_OUTLINE static __attribute__((noinline))
+#else
+#define AES_INLINE static inline
+#define AES_OUTLINE static
+#endif
+
 /*
 ** One lane of AEGIS over a message, which is encrypted or decrypted in place. The lanes of the X2 and X4
 ** variants do not touch until their tags are added: lane l of d is an AEGIS-128L or AEGIS-256 with a context of

@@ -18,7 +18,7 @@
 #include "cpu.h"
 #include "secure.h"
 
-#define TABLE(name, ...) static const uint8_t table_##name[16] __attribute__((aligned(16))) = {__VA_ARGS__};
+#define TABLE(name, ...) static const _Alignas(16) uint8_t table_##name[16] = {__VA_ARGS__};
 #include "aes_tables.h"
 #undef TABLE
 
@@ -33,14 +33,12 @@
         VEC_PIN(v[b]);            \
     }
 
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE vec constant(const uint8_t t[16]) {
+AES_INLINE vec constant(const uint8_t t[16]) {
     PIN_TABLE(t);
     return vec_load(t);
 }
 
-INLINE vec fifteens(void) {
+AES_INLINE vec fifteens(void) {
     static const uint8_t f[16] = {15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15, 15};
     return constant(f);
 }
@@ -50,11 +48,11 @@ typedef struct {
     vec low, high;
 } map;
 
-INLINE map map_of(const uint8_t low[16], const uint8_t high[16]) {
+AES_INLINE map map_of(const uint8_t low[16], const uint8_t high[16]) {
     return (map){constant(low), constant(high)};
 }
 
-INLINE vec apply(const map *m, vec x, vec f) {
+AES_INLINE vec apply(const map *m, vec x, vec f) {
     return vec_xor(vec_lookup(m->low, vec_low(x, f)), vec_lookup(m->high, vec_high(x, f)));
 }
 
@@ -63,7 +61,7 @@ typedef struct {
     vec p, q;
 } image;
 
-INLINE image image_of(const uint8_t p[16], const uint8_t q[16]) {
+AES_INLINE image image_of(const uint8_t p[16], const uint8_t q[16]) {
     return (image){constant(p), constant(q)};
 }
 
@@ -71,12 +69,12 @@ typedef struct {
     vec f, inverse, a_over;
 } inversion;
 
-INLINE inversion inversion_tables(void) {
+AES_INLINE inversion inversion_tables(void) {
     return (inversion){fifteens(), constant(table_inverse), constant(table_a_over)};
 }
 
 /* p and q of n blocks. */
-INLINE void invert(vec *p, vec *q, const vec *x, const int n, const inversion *t) {
+AES_INLINE void invert(vec *p, vec *q, const vec *x, const int n, const inversion *t) {
     vec i[ABREAST], j[ABREAST], k[ABREAST], ak[ABREAST];
     EACH(i, vec_high(x[b], t->f))
     EACH(k, vec_low(x[b], t->f))
@@ -93,7 +91,7 @@ INLINE void invert(vec *p, vec *q, const vec *x, const int n, const inversion *t
 }
 
 /* A linear image of one block's inverses. */
-INLINE vec image_of_inverse(const image *m, vec x, const inversion *t) {
+AES_INLINE vec image_of_inverse(const image *m, vec x, const inversion *t) {
     vec p, q;
     invert(&p, &q, &x, 1, t);
     return vec_xor(vec_lookup(m->p, p), vec_lookup(m->q, q));
@@ -107,7 +105,7 @@ typedef struct {
     vec two_down, rows, rows_down;
 } round_tables;
 
-INLINE round_tables encryption_tables(void) {
+AES_INLINE round_tables encryption_tables(void) {
     return (round_tables){inversion_tables(),
                           image_of(table_enc_1_p, table_enc_1_q),
                           image_of(table_enc_2_p, table_enc_2_q),
@@ -120,7 +118,7 @@ INLINE round_tables encryption_tables(void) {
 ** x[b] = key[b] XOR MixColumns(ShiftRows(SubBytes(x[b]))), without SubBytes' constant. With r one row down,
 ** MixColumns is 2 + 3 r + r^2 + r^3 = u + r (u + 1), u being 2 + r^2.
 */
-INLINE void encrypt_rounds(vec *x, const vec *key, const int n, const round_tables *t) {
+AES_INLINE void encrypt_rounds(vec *x, const vec *key, const int n, const round_tables *t) {
     vec p[ABREAST], q[ABREAST], a[ABREAST], u[ABREAST], v[ABREAST];
     invert(p, q, x, n, &t->inv);
     EACH(a, vec_lookup(t->once.p, p[b]))
@@ -145,7 +143,7 @@ INLINE void encrypt_rounds(vec *x, const vec *key, const int n, const round_tabl
 */
 enum { DECRYPTION = 15 };
 
-INLINE vec round_key(const aes_key *k, int i) {
+AES_INLINE vec round_key(const aes_key *k, int i) {
     return vec_load((const uint8_t *)k->schedule + 16 * i);
 }
 
@@ -161,7 +159,7 @@ typedef struct {
     vec rows[4];
 } chain_tables;
 
-INLINE vec chained_round(vec x, vec key, const chain_tables *t) {
+AES_INLINE vec chained_round(vec x, vec key, const chain_tables *t) {
     vec p, q;
     invert(&p, &q, &x, 1, &t->inv);
     const vec once = vec_xor(vec_lookup(t->once.p, p), vec_lookup(t->once.q, q));
@@ -232,7 +230,7 @@ typedef struct {
     vec two_down, rows, rows_down;
 } inverse_tables;
 
-INLINE inverse_tables decryption_tables(void) {
+AES_INLINE inverse_tables decryption_tables(void) {
     return (inverse_tables){inversion_tables(),
                             image_of(table_dec_9_p, table_dec_9_q),
                             image_of(table_dec_b_p, table_dec_b_q),
@@ -244,7 +242,7 @@ INLINE inverse_tables decryption_tables(void) {
 }
 
 /* x[b] = key XOR InvMixColumns(InvShiftRows(InvSubBytes(x[b]))): 14 + 13 r^2 + r (11 + 9 r^2). */
-INLINE void decrypt_rounds(vec *x, vec key, const int n, const inverse_tables *t) {
+AES_INLINE void decrypt_rounds(vec *x, vec key, const int n, const inverse_tables *t) {
     vec p[ABREAST], q[ABREAST], even[ABREAST], odd[ABREAST], v[ABREAST];
     invert(p, q, x, n, &t->inv);
     EACH(even, vec_lookup(t->times_d.p, p[b]))
@@ -269,7 +267,7 @@ INLINE void decrypt_rounds(vec *x, vec key, const int n, const inverse_tables *t
     EACH(x, vec_xor(even[b], odd[b]))
 }
 
-INLINE void decrypt_blocks(const aes_key *k, vec before, uint8_t *buf, const int blocks) {
+AES_INLINE void decrypt_blocks(const aes_key *k, vec before, uint8_t *buf, const int blocks) {
     const inverse_tables t = decryption_tables();
     const image last = image_of(table_dec_last_p, table_dec_last_q);
     const map enter = map_of(table_enter_dec_low, table_enter_dec_high);
@@ -312,19 +310,19 @@ typedef struct {
     vec constant;
 } tables_of_expansion;
 
-INLINE tables_of_expansion expansion_tables(void) {
+AES_INLINE tables_of_expansion expansion_tables(void) {
     return (tables_of_expansion){inversion_tables(), image_of(table_enc_last_p, table_enc_last_q),
                                  map_of(table_enter_enc_low, table_enter_enc_high), constant(table_constant)};
 }
 
-INLINE vec sub_bytes(vec x, const tables_of_expansion *t) {
+AES_INLINE vec sub_bytes(vec x, const tables_of_expansion *t) {
     return vec_xor(image_of_inverse(&t->image, apply(&t->enter, x, t->inv.f), &t->inv), t->constant);
 }
 
 #include "aes_expand.h"
 
 /* InvMixColumns: (14, 11, 13, 9) is (5, 0, 4, 0) times (2, 3, 1, 1). */
-INLINE vec inverse_mix_columns(vec x, const map *twice, const map *four_times, vec down, vec f) {
+AES_INLINE vec inverse_mix_columns(vec x, const map *twice, const map *four_times, vec down, vec f) {
     x = vec_xor(x, apply(four_times, vec_xor(x, vec_lookup(vec_lookup(x, down), down)), f));
     const vec one_down = vec_lookup(x, down), t = vec_xor(x, one_down);
     return vec_xor(vec_xor(apply(twice, t, f), one_down), vec_lookup(vec_lookup(t, down), down));
@@ -355,19 +353,19 @@ static void key_init(aes_key *k, const uint8_t *key, size_t key_size) {
 
 typedef vec block;
 
-INLINE block load(const uint8_t *p) {
+AES_INLINE block load(const uint8_t *p) {
     return vec_load(p);
 }
 
-INLINE void store(uint8_t *p, block b) {
+AES_INLINE void store(uint8_t *p, block b) {
     vec_store(p, b);
 }
 
-INLINE block block_xor(block a, block b) {
+AES_INLINE block block_xor(block a, block b) {
     return vec_xor(a, b);
 }
 
-INLINE block block_and(block a, block b) {
+AES_INLINE block block_and(block a, block b) {
     return vec_and(a, b);
 }
 
@@ -378,20 +376,20 @@ typedef struct {
     vec constant;
 } tables;
 
-INLINE tables aegis_tables(void) {
+AES_INLINE tables aegis_tables(void) {
     return (tables){encryption_tables(), map_of(table_enter_enc_low, table_enter_enc_high),
                     map_of(table_leave_enc_low, table_leave_enc_high), constant(table_constant_enc)};
 }
 
-INLINE block enter(block b, const tables *t) {
+AES_INLINE block enter(block b, const tables *t) {
     return apply(&t->enter, b, t->round.inv.f);
 }
 
-INLINE block leave(block b, const tables *t) {
+AES_INLINE block leave(block b, const tables *t) {
     return apply(&t->leave, b, t->round.inv.f);
 }
 
-INLINE void update(block *s, const int n, const tables *t) {
+AES_INLINE void update(block *s, const int n, const tables *t) {
     vec x[ABREAST];
     for (int i = 0; i < n; i++) x[i] = s[i == 0 ? n - 1 : i - 1];
     for (int i = 0; i < n; i++) s[i] = vec_xor(s[i], t->constant);
