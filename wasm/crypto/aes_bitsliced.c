@@ -347,6 +347,8 @@ static void update(block *s, int n, const tables *t) {
         store_blocks((uint8_t *)(next + i), q, blocks);
     }
     for (int i = 0; i < n; i++) s[i] = block_xor(s[i], next[i == 0 ? n - 1 : i - 1]);
+    secure_zero(q, sizeof q);
+    secure_zero(next, sizeof next);
 }
 
 #include "aegis_lane.h"
