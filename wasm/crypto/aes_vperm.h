@@ -116,9 +116,10 @@ AES_INLINE round_tables encryption_tables(void) {
 
 /*
 ** x[b] = key[b] XOR MixColumns(ShiftRows(SubBytes(x[b]))), without SubBytes' constant. With r one row down,
-** MixColumns is 2 + 3 r + r^2 + r^3 = u + r (u + 1), u being 2 + r^2.
+** MixColumns is 2 + 3 r + r^2 + r^3 = u + r (u + 1), u being 2 + r^2. `early`: the keys are as they are before
+** ShiftRows.
 */
-AES_INLINE void encrypt_rounds(vec *x, const vec *key, const int n, const round_tables *t) {
+AES_INLINE void encrypt_rounds(vec *x, const vec *key, const int early, const int n, const round_tables *t) {
     vec p[ABREAST], q[ABREAST], a[ABREAST], u[ABREAST], v[ABREAST];
     invert(p, q, x, n, &t->inv);
     EACH(a, vec_lookup(t->once.p, p[b]))
@@ -130,9 +131,10 @@ AES_INLINE void encrypt_rounds(vec *x, const vec *key, const int n, const round_
     EACH(v, vec_lookup(a[b], t->two_down))
     EACH(u, vec_xor(u[b], v[b]))
     EACH(a, vec_xor(u[b], a[b]))
+    EACH(u, early ? vec_xor(u[b], key[b]) : u[b])
     EACH(u, vec_lookup(u[b], t->rows))
     EACH(a, vec_lookup(a[b], t->rows_down))
-    EACH(u, vec_xor(u[b], key[b]))
+    EACH(u, early ? u[b] : vec_xor(u[b], key[b]))
     EACH(x, vec_xor(u[b], a[b]))
 }
 
@@ -209,8 +211,8 @@ static void cbc_encrypt_each(const aes_cbc_job *job, int count, size_t size) {
             x[b] = vec_xor(x[b], vec_xor(plain, round_key(j->key, 0)));
         }
         for (int r = 1; r < job->key->rounds; r++) {
-            for (int b = 0; b < n; b++) key[b] = vec_lookup(round_key(job[b < count ? b : 0].key, r), t.rows);
-            encrypt_rounds(x, key, n, &t);
+            for (int b = 0; b < n; b++) key[b] = round_key(job[b < count ? b : 0].key, r);
+            encrypt_rounds(x, key, 1, n, &t);
         }
         invert(p, q, x, n, &t.inv);
         for (int b = 0; b < n; b++) {
@@ -393,7 +395,7 @@ AES_INLINE void update(block *s, const int n, const tables *t) {
     vec x[ABREAST];
     for (int i = 0; i < n; i++) x[i] = s[i == 0 ? n - 1 : i - 1];
     for (int i = 0; i < n; i++) s[i] = vec_xor(s[i], t->constant);
-    encrypt_rounds(x, s, n, &t->round);
+    encrypt_rounds(x, s, 0, n, &t->round);
     for (int i = 0; i < n; i++) s[i] = x[i];
 }
 
