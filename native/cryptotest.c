@@ -99,7 +99,8 @@ static void test_selector(void) {
         CHECK(chacha20_poly1305_force(impl->name) == (can ? 0 : -1), "%s: forced, or not, wrongly", impl->name);
         CHECK(!can || chacha20_poly1305_in_use() == impl, "%s was forced, and is not in use", impl->name);
     }
-    CHECK(chacha20_poly1305_force("nosuch") == -1 && chacha20_poly1305_in_use() == last, "a wrong name changed the choice");
+    CHECK(chacha20_poly1305_force("nosuch") == -1 && chacha20_poly1305_in_use() == last,
+          "a wrong name changed the choice");
     CHECK(chacha20_poly1305_force(NULL) == 0 && chacha20_poly1305_in_use() == usable(0), "not the best one again");
     group_done("the best implementation that this machine can run is in use, or the one that was forced");
 }
