@@ -81,6 +81,7 @@ static void damageIsNoticed(void) {
     const char *good = path("good.db"), *file = path("a.db");
     needXtea();
     sqlite3 *db = dbOpenKeyed(good, &xteaScheme, xteaScheme.key);
+    dbMust(db, "PRAGMA page_size=4096");
     rowsCreate(db);
     rowsInsert(db, 1, 100, 20, "a");
     dbClose(db);

@@ -54,6 +54,7 @@ static Seen verify(sqlite3 *db, int wanted) {
 static const char *makeFile(const char *name, const Scheme *scheme) {
     const char *file = path(name);
     sqlite3 *db = dbOpenKeyed(file, scheme, scheme->key);
+    dbMust(db, "PRAGMA page_size=4096");
     rowsCreate(db);
     rowsInsert(db, 1, 100, 20, "a");
     dbClose(db);
@@ -161,7 +162,7 @@ static void everyPageSize(const Scheme *scheme) {
 static void walFrames(const Scheme *scheme) {
     const char *file = path("a.db"), *wal = path("a.db-wal");
     sqlite3 *db = dbOpenKeyed(file, scheme, scheme->key);
-    dbMust(db, "PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0");
+    dbMust(db, "PRAGMA page_size=4096; PRAGMA journal_mode=WAL; PRAGMA wal_autocheckpoint=0");
     rowsCreate(db);
     rowsInsert(db, 1, 40, 20, "a");
     Seen s = verify(db, SQLITE_OK);
@@ -265,6 +266,7 @@ static void endedEarly(void) {
     const Scheme *scheme = schemeNamed("chacha20");
     const char *file = path("a.db");
     sqlite3 *db = dbOpenKeyed(file, scheme, scheme->key);
+    dbMust(db, "PRAGMA page_size=4096");
     rowsCreate(db);
     rowsInsert(db, 1, 400, 50, "a");
     int pages = (int)(fileSize(file) / 4096);
@@ -300,6 +302,7 @@ static void lockPage(void) {
     const Scheme *scheme = schemeNamed("chacha20");
     sqlite3_test_control(SQLITE_TESTCTRL_PENDING_BYTE, 0x10000);
     sqlite3 *db = dbOpenKeyed(path("a.db"), scheme, scheme->key);
+    dbMust(db, "PRAGMA page_size=4096");
     rowsCreate(db);
     rowsInsert(db, 1, 200, 50, "a");
     Seen s = verify(db, SQLITE_OK);
@@ -453,7 +456,7 @@ static int count(void *arg, int done, int total) {
 
 static void identifyInC(void) {
     const char *file = path("a.db");
-    dbFilesCopy(textf("%s/%s", FIXTURES, "sqlcipher-v3.db"), file);
+    dbFilesCopy(FIXTURES "/sqlcipher-v3.db", file);
     uint64_t before = fileHash(file);
     sqlite3 *db = dbOpen(file);
     char *found = 0;

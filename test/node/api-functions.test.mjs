@@ -16,7 +16,7 @@ const { capi, wasm } = sqlite3;
 /** A file of a few pages. */
 function makeFile(/** @type {object} */ options) {
   const filename = newFile();
-  withDb(sqlite3, { filename, ...options }, (db) => db.exec(`CREATE TABLE t(a); INSERT INTO t VALUES(hex(zeroblob(20000)))`));
+  withDb(sqlite3, { filename, ...options }, (db) => db.exec(`PRAGMA page_size=4096; CREATE TABLE t(a); INSERT INTO t VALUES(hex(zeroblob(20000)))`));
   return filename;
 }
 

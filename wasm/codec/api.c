@@ -104,7 +104,6 @@ static int config(sqlite3 *db, const McScheme *pScheme, const char *zName, int v
         rc = SQLITE_ERROR;
     } else {
         if (v >= 0) rc = mcOptionSet(pSet, &option, v, &zErr);
-        if (v >= 0 && option.pParam == &mcSwitchParam) option.ePrefix = MC_OPTION_NEXT;
         iResult = mcOptionGet(&option);
     }
     (void)mcError(db, rc, zErr);

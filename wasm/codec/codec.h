@@ -87,7 +87,7 @@ typedef struct McOption {
 static int mcSchemeCount(void);
 static int mcOptionFind(McSettings *p, const McScheme *pScheme, const char *zName, McOption *pOut);
 static int mcOptionGet(const McOption *p);
-static int mcOptionSet(McSettings *pSet, const McOption *p, int v, char **pzErr);
+static int mcOptionSet(McSettings *pSet, McOption *p, int v, char **pzErr);
 static int mcOptionParse(const McOption *p, const char *zText, int *piValue, char **pzErr);
 
 /* ---- key.c */

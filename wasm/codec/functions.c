@@ -66,7 +66,6 @@ static void resultOption(sqlite3_context *pCtx, McOption *pOption, sqlite3_value
             mcResultError(pCtx, zErr);
             return;
         }
-        if (pOption->pParam == &mcSwitchParam) pOption->ePrefix = MC_OPTION_NEXT;
     }
     if (pOption->pParam) {
         sqlite3_result_int(pCtx, mcOptionGet(pOption));

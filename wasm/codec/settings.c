@@ -263,8 +263,8 @@ static int mcOptionGet(const McOption *p) {
 }
 
 /* Set an option of a connection: the value for the next key or, with the prefix default:, the default too.
-** The two switches only ever hold for the next key. */
-static int mcOptionSet(McSettings *pSet, const McOption *p, int v, char **pzErr) {
+** The two switches only ever hold for the next key: that is the value in force afterwards. */
+static int mcOptionSet(McSettings *pSet, McOption *p, int v, char **pzErr) {
     int eWhich = p->ePrefix == MC_OPTION_DEFAULT && p->pParam != &mcSwitchParam ? MC_DEFAULT : MC_TEMP;
     int bLegal = p->pParam ? mc_param_legal(p->pParam, v) : v >= 1 && v <= pSet->nScheme;
     char zText[16];
@@ -282,6 +282,7 @@ static int mcOptionSet(McSettings *pSet, const McOption *p, int v, char **pzErr)
     } else {
         setValue(p->pValue, v, eWhich);
     }
+    if (eWhich == MC_TEMP) p->ePrefix = MC_OPTION_NEXT;
     return SQLITE_OK;
 }
 
