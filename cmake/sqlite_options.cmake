@@ -2,9 +2,6 @@
 # (https://sqlite.org/compile.html); what needs a reason has one.
 
 set(SQLITE3MC_SQLITE_OPTIONS
-    # Temporary files would be written in plaintext: they stay in memory, statement journals too.
-    SQLITE_TEMP_STORE=3
-    SQLITE_STMTJRNL_SPILL=-1
     # A shared cache would hand pages of one key to a connection with another.
     SQLITE_OMIT_SHARED_CACHE
     SQLITE_USE_URI=1
@@ -31,6 +28,9 @@ if(SQLITE3MC_WASM)
     list(APPEND SQLITE3MC_SQLITE_OPTIONS
          SQLITE_THREADSAFE=0
          SQLITE_OMIT_LOAD_EXTENSION
+         # As in SQLite's own WebAssembly build: temporary data stays in memory unless temp_store=FILE, because
+         # some VFSs of browsers have no room for temporary files (a full pool, kvvfs).
+         SQLITE_TEMP_STORE=2
          # The JavaScript API and ext/wasm/api/sqlite3-wasm.c expect these three.
          SQLITE_OMIT_DEPRECATED
          SQLITE_OS_KV_OPTIONAL=1

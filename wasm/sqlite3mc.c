@@ -22,6 +22,8 @@
 
 #include "codec/vfs.c"
 
+#include "codec/temp.c"
+
 #include "codec/recovery.c"
 
 #include "codec/attach.c"

@@ -159,8 +159,8 @@ static void powerFailsNormal(const Scheme *s) {
     everyCallFails(s, SPY_KILL_POWER, SPY_MUTATING, SPY_ANY, "NORMAL");
 }
 
-/* C27: an error while ROLLBACK TO reads the pages back. The statement journal is in memory here, so the
-** error is in the main file and its journal. */
+/* C27: an error while ROLLBACK TO reads the pages back. The statement journal is so small that it stays in
+** memory, and the error is in the main file and its journal; temp_test has the other case. */
 static void rollbackToMeetsAnError(const Scheme *s) {
     static const char *const modes[] = {"DELETE", "WAL"};
     spyRegister();

@@ -97,7 +97,7 @@ static void everyKindOfWork(const Scheme *s) {
         dbMust(db, "UPDATE t SET name = name");
         dbClose(db);
         checkNoLeak("close");
-        CHECK_INT(spyCount(SPY_OPEN, SPY_TEMP), 0);
+        CHECK(spyCount(SPY_WRITE, SPY_TEMP) > 0);
         CHECK(!fileHas(path(textf("%d.db", m)), MARKER, 16));
     }
     spyReset();

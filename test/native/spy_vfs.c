@@ -93,7 +93,8 @@ static int spyCall(int op, int kind) {
     if (g.dead || !g.faultAt || !(g.faultOps & op) || !(g.faultFiles & kind)) {
         return 0;
     }
-    if (++g.faultSeen != g.faultAt) {
+    g.faultSeen++;
+    if (g.faultSeen < g.faultAt || (g.faultSeen > g.faultAt && g.fault != SPY_FULL_FOREVER)) {
         return 0;
     }
     g.faulted = 1;
@@ -104,7 +105,7 @@ static int spyCall(int op, int kind) {
 }
 
 static int faultCode(int ioerr) {
-    if (g.fault == SPY_FULL) {
+    if (g.fault == SPY_FULL || g.fault == SPY_FULL_FOREVER) {
         return SQLITE_FULL;
     }
     return g.fault == SPY_NOMEM ? SQLITE_IOERR_NOMEM : ioerr;
@@ -289,6 +290,11 @@ static int spyRead(sqlite3_file *file, void *out, int n, sqlite3_int64 offset) {
             int rc = f->real->pMethods->xRead(f->real, out, n / 2, offset);
             memset((char *)out + n / 2, 0, (size_t)(n - n / 2));
             return rc == SQLITE_OK ? SQLITE_IOERR_SHORT_READ : rc;
+        }
+        if (g.fault == SPY_FLIP) {
+            int rc = f->real->pMethods->xRead(f->real, out, n, offset);
+            ((unsigned char *)out)[n / 3] ^= 4;
+            return rc;
         }
         return faultCode(SQLITE_IOERR_READ);
     }

@@ -42,13 +42,15 @@ enum {
 
 /* How the chosen call fails. */
 typedef enum SpyFault {
-    SPY_IOERR,      /* once, the I/O error of the call */
-    SPY_FULL,       /* once, SQLITE_FULL */
-    SPY_NOMEM,      /* once, SQLITE_IOERR_NOMEM */
-    SPY_SHORT,      /* a read gives half, a write writes half and fails */
-    SPY_KILL,       /* the process ends before the call */
-    SPY_KILL_TORN,  /* the process ends in the middle of the write */
-    SPY_KILL_POWER, /* the power fails: what was not synced may be lost, in any selection */
+    SPY_IOERR,        /* once, the I/O error of the call */
+    SPY_FULL,         /* once, SQLITE_FULL */
+    SPY_NOMEM,        /* once, SQLITE_IOERR_NOMEM */
+    SPY_SHORT,        /* a read gives half, a write writes half and fails */
+    SPY_FLIP,         /* a read gives one wrong bit */
+    SPY_FULL_FOREVER, /* SQLITE_FULL, and so do all such calls from then on */
+    SPY_KILL,         /* the process ends before the call */
+    SPY_KILL_TORN,    /* the process ends in the middle of the write */
+    SPY_KILL_POWER,   /* the power fails: what was not synced may be lost, in any selection */
 } SpyFault;
 
 /* Register both VFSs and the shims over them. */

@@ -6,6 +6,7 @@
 **     key.c        a key: scheme, parameter values, password or derived state
 **     codec.c      the state of one encrypted database: seals and opens its pages
 **     vfs.c        the VFS between pager and real VFS: finds the pages in reads and writes
+**     temp.c       temporary files, each under a key of its own
 **     recovery.c   decides whether a hot journal or a WAL may be touched under the key in force
 **     attach.c     sets and removes keys of databases of a connection; ATTACH; URI keys
 **     rekey.c      rewrites a database under another key
@@ -31,6 +32,7 @@
 typedef struct McKey McKey;
 typedef struct McCodec McCodec;
 typedef struct McFile McFile;
+typedef struct McTemp McTemp;
 typedef struct McSettings McSettings;
 
 /* ---- settings.c */
@@ -170,6 +172,7 @@ static int mcMainWriteKey(McCodec *p, Pgno pgno, McKey **ppKey);
 #define MC_FILE_MAIN 1
 #define MC_FILE_JOURNAL 2
 #define MC_FILE_WAL 3
+#define MC_FILE_TEMP 4
 
 struct McFile {
     sqlite3_file base;
@@ -179,6 +182,8 @@ struct McFile {
     McCodec *pCodec; /* 0: plain */
     i64 iPgnoOff;    /* journal: offset of the last 4 bytes read or written, or -1 */
     u32 iPgno;       /* journal: their value */
+    u8 bTempDb;      /* temporary file: it is a database */
+    McTemp *pTemp;   /* temporary file: its blocks; 0: nothing has been written */
 };
 
 static int mcIsOurFile(sqlite3_file *pFile);
@@ -189,6 +194,15 @@ static McFile *mcMainFile(Pager *pPager);
 static McCodec *mcPagerCodec(Pager *pPager);
 static void mcLink(McCodec *pCodec);
 static void mcUnlink(McCodec *pCodec);
+
+/* ---- temp.c */
+
+static int mcTempRead(McFile *pFile, u8 *pOut, int nOut, i64 iOff);
+static int mcTempWrite(McFile *pFile, const u8 *pIn, int nIn, i64 iOff);
+static int mcTempTruncate(McFile *pFile, i64 nSize);
+static int mcTempSync(McFile *pFile, int flags);
+static i64 mcTempSize(const McFile *pFile);
+static void mcTempFree(McTemp *p);
 
 /* ---- recovery.c */
 

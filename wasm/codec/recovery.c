@@ -339,6 +339,7 @@ static int mcJournalMayPlayBack(Pager *pPager) {
     i64 iImage = 0;
     int bCommitted;
     int rc;
+    if (pPager->tempFile) return SQLITE_OK;          /* its journal was made by this very pager */
     if (!mcIsOurFile(pPager->jfd)) return SQLITE_OK; /* then the main file is none of ours either */
     memset(&head, 0, sizeof(head));
     head.nPage = (u32)pPager->pageSize;

@@ -1,7 +1,7 @@
 /*
 ** The encrypting VFS "multipleciphers-X": a shim over the VFS X through which all files of a
 ** connection go. Pages of an encrypted main file, its rollback journal and its WAL are sealed on
-** the way down and opened on the way up; everything else passes.
+** the way down and opened on the way up; so are temporary files (temp.c). Everything else passes.
 **
 ** A page is recognised by where it lies, never by the length of a write:
 **   main file   pages lie at multiples of the page size; the pager reads nothing else but the first
@@ -436,6 +436,8 @@ static int mcClose(sqlite3_file *pFile) {
         p->pVfs->nMain--;
         sqlite3_mutex_leave(pMutex);
     }
+    mcTempFree(p->pTemp);
+    p->pTemp = 0;
     rc = p->pReal->pMethods->xClose(p->pReal);
     p->base.pMethods = 0;
     return rc;
@@ -443,6 +445,7 @@ static int mcClose(sqlite3_file *pFile) {
 
 static int mcRead(sqlite3_file *pFile, void *pOut, int nOut, sqlite3_int64 iOff) {
     McFile *p = (McFile *)pFile;
+    if (p->eKind == MC_FILE_TEMP) return mcTempRead(p, pOut, nOut, iOff);
     if (p->pCodec) {
         if (p->eKind == MC_FILE_MAIN) return readMain(p, pOut, nOut, iOff);
         if (p->eKind == MC_FILE_JOURNAL) return readJournal(p, pOut, nOut, iOff);
@@ -453,6 +456,7 @@ static int mcRead(sqlite3_file *pFile, void *pOut, int nOut, sqlite3_int64 iOff)
 
 static int mcWrite(sqlite3_file *pFile, const void *pIn, int nIn, sqlite3_int64 iOff) {
     McFile *p = (McFile *)pFile;
+    if (p->eKind == MC_FILE_TEMP) return mcTempWrite(p, pIn, nIn, iOff);
     if (p->pCodec) {
         if (p->eKind == MC_FILE_MAIN) return writeMain(p, pIn, nIn, iOff);
         if (p->eKind == MC_FILE_JOURNAL) return writeJournal(p, pIn, nIn, iOff);
@@ -461,14 +465,20 @@ static int mcWrite(sqlite3_file *pFile, const void *pIn, int nIn, sqlite3_int64 
 }
 
 static int mcTruncate(sqlite3_file *pFile, sqlite3_int64 n) {
+    if (((McFile *)pFile)->eKind == MC_FILE_TEMP) return mcTempTruncate((McFile *)pFile, n);
     return REAL(pFile)->pMethods->xTruncate(REAL(pFile), n);
 }
 
 static int mcSync(sqlite3_file *pFile, int flags) {
+    if (((McFile *)pFile)->eKind == MC_FILE_TEMP) return mcTempSync((McFile *)pFile, flags);
     return REAL(pFile)->pMethods->xSync(REAL(pFile), flags);
 }
 
 static int mcFileSize(sqlite3_file *pFile, sqlite3_int64 *pn) {
+    if (((McFile *)pFile)->eKind == MC_FILE_TEMP) {
+        *pn = mcTempSize((McFile *)pFile);
+        return SQLITE_OK;
+    }
     return REAL(pFile)->pMethods->xFileSize(REAL(pFile), pn);
 }
 
@@ -501,14 +511,15 @@ static int mcSectorSize(sqlite3_file *pFile) {
     return pReal->xSectorSize ? pReal->xSectorSize(REAL(pFile)) : SQLITE_DEFAULT_SECTOR_SIZE;
 }
 
-/* Whatever lets SQLite pass by the codec, or take one page for atomic, goes for encrypted files. */
+/* Whatever lets SQLite pass by the codec, or take one page for atomic, goes for encrypted files and
+** temporary ones. */
 static int mcDeviceCharacteristics(sqlite3_file *pFile) {
     const int around = SQLITE_IOCAP_ATOMIC | SQLITE_IOCAP_ATOMIC512 | SQLITE_IOCAP_ATOMIC1K | SQLITE_IOCAP_ATOMIC2K |
                        SQLITE_IOCAP_ATOMIC4K | SQLITE_IOCAP_ATOMIC8K | SQLITE_IOCAP_ATOMIC16K | SQLITE_IOCAP_ATOMIC32K |
                        SQLITE_IOCAP_ATOMIC64K | SQLITE_IOCAP_BATCH_ATOMIC | SQLITE_IOCAP_SUBPAGE_READ;
     const sqlite3_io_methods *pReal = REAL(pFile)->pMethods;
     int flags = pReal->xDeviceCharacteristics ? pReal->xDeviceCharacteristics(REAL(pFile)) : 0;
-    return ((McFile *)pFile)->pCodec ? flags & ~around : flags;
+    return ((McFile *)pFile)->pCodec || ((McFile *)pFile)->eKind == MC_FILE_TEMP ? flags & ~around : flags;
 }
 
 static int mcShmMap(sqlite3_file *pFile, int iPage, int nPage, int bExtend, void volatile **pp) {
@@ -587,8 +598,12 @@ static int mcOpen(sqlite3_vfs *pVfs, const char *zName, sqlite3_file *pFile, int
     } else if (zName && (flags & SQLITE_OPEN_WAL)) {
         p->eKind = MC_FILE_WAL;
         p->pCodec = codecOfSideFile(zName);
+    } else if (zName == 0 || (flags & SQLITE_OPEN_DELETEONCLOSE)) {
+        p->eKind = MC_FILE_TEMP;
+        p->bTempDb = (flags & (SQLITE_OPEN_TEMP_DB | SQLITE_OPEN_TRANSIENT_DB)) != 0;
     }
-    p->base.pMethods = methodsFor(p->pReal->pMethods);
+    /* A temporary file has neither shared memory nor mapped pages. */
+    p->base.pMethods = p->eKind == MC_FILE_TEMP ? &mcMethods[0] : methodsFor(p->pReal->pMethods);
     return SQLITE_OK;
 }
 
