@@ -17,7 +17,9 @@ static int mcPragma(sqlite3*, int, const char*, char**);
 static void mcSealAhead(struct Pager*, struct PgHdr*);
 static int mcAttach(sqlite3*, sqlite3_value*, char**);
 static int mcBackupCheck(sqlite3*, Btree*, sqlite3*, Btree*);
-static int mcVacuumReserve(Btree*, int);
+static int mcVacuumReserve(Btree*, Btree*, int);
+static int mcCopyProgress(Btree*, Pgno, Pgno);
+static int mcFixedPageSize(Btree*, int);
 static int mcInheritFrom(sqlite3*, int);
 static int mcIsEncrypted(struct Pager*);
 static int mcKeepsPageSize(Btree*);
@@ -199,10 +201,28 @@ sqlite_patch("give the target of VACUUM INTO the key of its source" [==[
   }
 ]==])
 
-sqlite_patch("let a rekey choose the reserved bytes of VACUUM" [==[
+sqlite_patch("keep the page size of a database that hides it" [==[
+  pBt->nReserveWanted = (u8)nReserve;
+]==] [==[
+  pageSize = mcFixedPageSize(p, pageSize);
+  pBt->nReserveWanted = (u8)nReserve;
+]==])
+
+sqlite_patch("tell how far a rekey by VACUUM has copied back, and let it be cancelled" [==[
+        rc = sqlite3PagerGet(pSrcPager, iSrcPg, &pSrcPg,PAGER_GET_READONLY);
+        if( rc==SQLITE_OK ){
+]==] [==[
+        if( p->pDestDb==0 ) rc = mcCopyProgress(p->pDest, iSrcPg, nSrcPage);
+        if( rc==SQLITE_OK ){
+          rc = sqlite3PagerGet(pSrcPager, iSrcPg, &pSrcPg,PAGER_GET_READONLY);
+        }
+        if( rc==SQLITE_OK ){
+]==])
+
+sqlite_patch("let a rekey or a key choose the reserved bytes of VACUUM" [==[
   nRes = sqlite3BtreeGetRequestedReserve(pMain);
 ]==] [==[
-  nRes = mcVacuumReserve(pMain, sqlite3BtreeGetRequestedReserve(pMain));
+  nRes = mcVacuumReserve(pMain, pTemp, sqlite3BtreeGetRequestedReserve(pMain));
 ]==])
 
 sqlite_patch("keep the page size of an encrypted database in VACUUM" [==[

@@ -49,11 +49,30 @@ SQLITE_API int sqlite3_key_v2(sqlite3 *db, const char *zDbName, const void *pKey
 ** other connection may have the file open. A failure or a crash at any point leaves the file to
 ** the old key.
 **
-** SQLITE_OK, SQLITE_NOTADB (the key in force is wrong), SQLITE_READONLY, SQLITE_BUSY, SQLITE_ERROR
-** (as for sqlite3_key; also: the new scheme needs another page size), or an I/O error.
+** SQLITE_OK, SQLITE_NOTADB (the key in force is wrong), SQLITE_READONLY, SQLITE_BUSY, SQLITE_INTERRUPT
+** (sqlite3_interrupt(), or cancelled by the callback below), SQLITE_ERROR (as for sqlite3_key; also: the
+** new scheme needs another page size), or an I/O error.
 */
 SQLITE_API int sqlite3_rekey(sqlite3 *db, const void *pKey, int nKey);
 SQLITE_API int sqlite3_rekey_v2(sqlite3 *db, const char *zDbName, const void *pKey, int nKey);
+
+/*
+** Have a function called while an operation of this library goes through all pages of a database of the
+** connection (rekey). NULL: none. It replaces the one before.
+**
+** pArg    is handed to the function
+** nDone   pages done, from 0; never less than in the call before. The call with nDone = nTotal comes last,
+**         after success; its result is ignored
+** nTotal  pages to do. A rekey that changes the number of reserved bytes goes through the database twice,
+**         and counts each page twice
+**
+** A result other than 0 cancels the operation: it gives SQLITE_INTERRUPT and the database is as it was.
+** The function must not use the connection, but for sqlite3_interrupt().
+**
+** SQLITE_OK, SQLITE_NOMEM, SQLITE_MISUSE (db is not an open connection)
+*/
+SQLITE_API int sqlite3mc_progress(sqlite3 *db, int (*xProgress)(void *pArg, sqlite3_int64 nDone, sqlite3_int64 nTotal),
+                                  void *pArg);
 
 /*
 ** Cipher schemes. Their ids begin with 1; "aes128cbc" 1, "aes256cbc" 2, "chacha20" 3, "sqlcipher" 4,

@@ -538,6 +538,103 @@ static void preparedStatements(const Scheme *s) {
     dbClose(db);
 }
 
+/* ---- progress ---------------------------------------------------------------------------------------- */
+
+typedef struct Progress {
+    sqlite3 *db;
+    int calls;
+    int cancelAt;  /* the call that cancels; 0: none */
+    int interrupt; /* it does so by sqlite3_interrupt() */
+    sqlite3_int64 last, total;
+    int wrong; /* the numbers made no sense */
+} Progress;
+
+static int onProgress(void *context, sqlite3_int64 done, sqlite3_int64 total) {
+    Progress *p = context;
+    p->calls++;
+    p->wrong |= done < p->last || done > total || (p->total != 0 && p->total != total);
+    p->wrong |= p->calls == 1 && done != 0;
+    p->last = done;
+    p->total = total;
+    if (p->interrupt && p->calls == p->cancelAt) {
+        sqlite3_interrupt(p->db);
+        return 0;
+    }
+    return p->calls == p->cancelAt;
+}
+
+static int countCalls(void *context) {
+    (*(int *)context)++;
+    return 0;
+}
+
+/* From one scheme (NULL: plain) to another. Cancelled at every call: the file is under the old key. */
+static void cancelEverywhere(const Scheme *from, const Scheme *to, const char *mode) {
+    const char *original = makeFile("original.db", 0, 0, "PRAGMA page_size=1024"), *file = path("a.db");
+    sqlite3 *db = dbOpen(original);
+    dbMust(db, "CREATE TABLE big AS WITH n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)"
+               " SELECT i, zeroblob(800) AS z FROM n");
+    if (from) {
+        CHECK_OK(db, dbSetup(db, from));
+        CHECK_OK(db, dbRekey(db, from->key));
+    }
+    dbMust(db, "PRAGMA journal_mode=%s", mode);
+    sqlite3_int64 pages = dbInt(db, "PRAGMA page_count");
+    dbClose(db);
+    int same = (from ? from->reserved : 0) == (to ? to->reserved : 0), going = 1;
+    for (int n = 1; going && !testFailed(); n++) {
+        testContext("%s to %s, %s, call %d", from ? from->name : "plain", to ? to->name : "plain", mode, n);
+        dbFilesRemove(file);
+        dbFilesCopy(original, file);
+        db = dbOpenKeyed(file, from, from ? from->key : 0);
+        Progress p = {db, 0, n, n % 2, 0, 0, 0};
+        int userCalls = 0;
+        CHECK_INT(sqlite3mc_progress(db, onProgress, &p), SQLITE_OK);
+        sqlite3_progress_handler(db, 50, countCalls, &userCalls);
+        dbMust(db, "PRAGMA cache_size=10; PRAGMA synchronous=OFF");
+        if (to) {
+            CHECK_OK(db, dbSetup(db, to));
+        }
+        int rc = dbRekey(db, to ? to->other : "");
+        going = p.calls >= n;
+        CHECK_MSG(!p.wrong, "%lld of %lld", (long long)p.last, (long long)p.total);
+        CHECK_INT(p.total, same ? pages : 2 * pages);
+        /* the call that reports success cannot cancel it */
+        int done = !going || p.last == p.total;
+        CHECK_RC(db, rc, done ? SQLITE_OK : SQLITE_INTERRUPT);
+        CHECK(!done || p.calls > 3);
+        CHECK(same || n < 3 || userCalls > 0);
+        CHECK_ROWS(db, ROWS, REPEAT, "a");
+        dbMust(db, "UPDATE t SET name = name");
+        CHECK_TEXT(dbText(db, "PRAGMA journal_mode"), mode);
+        dbClose(db);
+        const Scheme *now = done ? to : from;
+        checkOpens(file, now, now ? (done ? now->other : now->key) : 0);
+    }
+}
+
+static void progressAndCancel(const Scheme *s) {
+    static const char *const modes[] = {"delete", "wal"};
+    for (int m = 0; m < 2; m++) {
+        cancelEverywhere(0, s, modes[m]);
+        cancelEverywhere(s, 0, modes[m]);
+        cancelEverywhere(s, s, modes[m]);
+    }
+}
+
+static void progressOfArguments(void) {
+    Progress p = {0, 0, 0, 0, 0, 0, 0};
+    CHECK_INT(sqlite3mc_progress(0, onProgress, &p), SQLITE_MISUSE);
+    const Scheme *s = schemeAt(0);
+    sqlite3 *db = dbOpenKeyed(makeFile("a.db", s, s->key, ""), s, s->key);
+    CHECK_INT(sqlite3mc_progress(db, onProgress, &p), SQLITE_OK);
+    CHECK_INT(sqlite3mc_progress(db, 0, 0), SQLITE_OK);
+    CHECK_OK(db, dbSetup(db, s));
+    CHECK_OK(db, dbRekey(db, s->other));
+    CHECK_INT(p.calls, 0);
+    dbClose(db);
+}
+
 static const Test tests[] = {
     TEST_SCHEME("rekey from key to key", keyToKey),
     TEST_SCHEME("rekey from plain to key", plainToKey),
@@ -560,6 +657,8 @@ static const Test tests[] = {
     TEST_SCHEME("rekey of files without a byte", newAndEmptyFiles),
     TEST_SCHEME("rekey in every journal mode", everyJournalMode),
     TEST_SCHEME("prepared statements survive a rekey", preparedStatements),
+    TEST_SCHEME("rekey tells its progress and can be cancelled at every call", progressAndCancel),
+    TEST("a progress callback is replaced and removed", progressOfArguments),
 };
 
 int main(int argc, char **argv) {

@@ -233,36 +233,38 @@ typedef struct Work {
     const char *name;
     const char *sql;    /* 0: the statement that fails late */
     const char *result; /* of the last SELECT */
+    int transient;      /* in transient tables, whose cache is SQLite's default, which can be bigger than they are */
 } Work;
 
 static const Work works[] = {
-    {"VACUUM", "VACUUM; SELECT 1", "1"},
-    {"sort", "SELECT count(*) FROM (SELECT data FROM t ORDER BY data || name DESC LIMIT -1 OFFSET 0)", "500"},
-    {"CREATE INDEX", "CREATE INDEX i ON t(data, name); DROP INDEX i; SELECT 2", "2"},
+    {"VACUUM", "VACUUM; SELECT 1", "1", 0},
+    {"sort", "SELECT count(*) FROM (SELECT data FROM t ORDER BY data || data || name DESC LIMIT -1 OFFSET 0)", "500",
+     1},
+    {"CREATE INDEX", "CREATE INDEX i ON t(data, name); DROP INDEX i; SELECT 2", "2", 0},
     {"GROUP BY and DISTINCT", "SELECT count(*) FROM (SELECT DISTINCT data || name FROM t, (SELECT 1) GROUP BY data)",
-     "500"},
+     "500", 0},
     {"materialized view",
-     "WITH v AS MATERIALIZED (SELECT id, data || name AS d FROM t)"
+     "WITH v AS MATERIALIZED (SELECT id, data || data || name AS d FROM t)"
      " SELECT count(*) FROM v AS a JOIN v AS b ON a.id = b.id WHERE a.d = b.d",
-     "500"},
+     "500", 1},
     {"temporary table",
      "CREATE TEMP TABLE x AS SELECT * FROM t; UPDATE x SET name = name || 'y'; DELETE FROM x WHERE id % 2;"
      "CREATE INDEX temp.xi ON x(data); SELECT count(*) || sum(length(data)) FROM x; DROP TABLE x; SELECT 3",
-     "3"},
+     "3", 0},
     {"temporary table and ROLLBACK",
      "CREATE TEMP TABLE x AS SELECT * FROM t; BEGIN; UPDATE x SET data = data || 'y'; DELETE FROM x WHERE id % 2;"
      "ROLLBACK; DELETE FROM x WHERE id IN (SELECT id FROM t WHERE t.data = x.data AND t.name = x.name);"
      "SELECT count(*) FROM x",
-     "0"},
-    {"statement journal", 0, 0},
+     "0", 0},
+    {"statement journal", 0, 0, 0},
     {"ROLLBACK TO",
      "BEGIN; SAVEPOINT a; UPDATE t SET data = substr(data, 1, 100); SAVEPOINT b; UPDATE t SET data = data || name;"
      "DELETE FROM t WHERE id % 3; ROLLBACK TO b; UPDATE t SET name = 'x'; ROLLBACK TO a; COMMIT; SELECT 4",
-     "4"},
+     "4", 0},
     {"trigger and subquery",
      "CREATE TEMP TABLE log(x); CREATE TEMP TRIGGER g AFTER UPDATE ON t BEGIN INSERT INTO log VALUES(old.data); END;"
      "UPDATE t SET data = data; SELECT count(*) FROM log; DROP TABLE log; DROP TRIGGER g; SELECT 5",
-     "5"},
+     "5", 0},
 };
 
 enum { WORKS = sizeof works / sizeof works[0] };
@@ -327,6 +329,11 @@ static int runWork(sqlite3 *db, const Work *w) {
     return rc;
 }
 
+static int mustWrite(sqlite3 *db, const Work *w) {
+    dbMust(db, "ATTACH ':memory:' AS fresh");
+    return !w->transient || dbInt(db, "PRAGMA fresh.cache_size") > -10000;
+}
+
 static void nothingReadable(const Scheme *s) {
     static const char *const modes[] = {"DELETE", "WAL"};
     spyRegister();
@@ -336,7 +343,7 @@ static void nothingReadable(const Scheme *s) {
             testContext("%s, %s", modes[m], works[i].name);
             sqlite3 *db = openWork(original, s);
             CHECK_OK(db, runWork(db, &works[i]));
-            CHECK_MSG(spyCount(SPY_WRITE, SPY_TEMP) > 0, "no temporary file was written");
+            CHECK_MSG(spyCount(SPY_WRITE, SPY_TEMP) > 0 || !mustWrite(db, &works[i]), "no temporary file was written");
             CHECK_MSG(spyLeaks() == 0, "plaintext in %s", spyLeakPlace());
             CHECK_ROWS(db, ROWS, REPEAT, "a");
             dbClose(db);
@@ -353,7 +360,7 @@ static void ofPlainDatabases(void) {
         testContext("%s", works[i].name);
         sqlite3 *db = openWork(original, 0);
         CHECK_OK(db, runWork(db, &works[i]));
-        CHECK_MSG(spyCount(SPY_WRITE, SPY_TEMP) > 0, "no temporary file was written");
+        CHECK_MSG(spyCount(SPY_WRITE, SPY_TEMP) > 0 || !mustWrite(db, &works[i]), "no temporary file was written");
         CHECK_MSG(!strstr(spyLeakPlace(), "temporary"), "plaintext in %s", spyLeakPlace());
         CHECK_ROWS(db, ROWS, REPEAT, "a");
         dbClose(db);

@@ -53,6 +53,19 @@ int sqlite3_rekey_v2(sqlite3 *db, const char *zDbName, const void *pKey, int nKe
     return keyOrRekey(db, zDbName, pKey, nKey, 1);
 }
 
+int sqlite3mc_progress(sqlite3 *db, int (*xProgress)(void *, sqlite3_int64, sqlite3_int64), void *pArg) {
+    McSettings *p;
+    if (!sqlite3SafetyCheckOk(db)) return SQLITE_MISUSE_BKPT;
+    sqlite3_mutex_enter(db->mutex);
+    p = mcSettings(db);
+    if (p) {
+        p->xProgress = xProgress;
+        p->pProgressArg = pArg;
+    }
+    sqlite3_mutex_leave(db->mutex);
+    return p ? SQLITE_OK : SQLITE_NOMEM;
+}
+
 void sqlite3_activate_see(const char *zPassPhrase) {
     (void)zPassPhrase;
 }

@@ -55,8 +55,7 @@ static int geometryFor(McFile *pMain, const McKey *pKey, int *pnPage, int *pnRes
     if (rc == SQLITE_OK && !bHidden) {
         int n = (aHead[16] << 8) | (aHead[17] << 16);
         int nReserve = aHead[20];
-        if (n >= 512 && n <= SQLITE_MAX_PAGE_SIZE && (n & (n - 1)) == 0 && nReserve >= *pnReserve &&
-            n - nReserve >= 480) {
+        if (mcHeaderPageSize(aHead) && nReserve >= *pnReserve && n - nReserve >= 480) {
             *pnPage = n;
             *pnReserve = nReserve;
         }
@@ -74,8 +73,10 @@ static int mcInstallKey(Btree *pBt, McKey *pKey) {
     int rc = geometryFor(mcMainFile(pPager), pKey, &nPage, &nReserve);
     if (rc == SQLITE_OK && pKey) rc = mcCodecNew(pPager, pKey, &pNew);
     if (rc != SQLITE_OK) return rc;
+    if (pOld) pOld->bLeaving = 1;
     rc = mcSetGeometry(pBt, nPage, nReserve);
     if (rc != SQLITE_OK) {
+        if (pOld) pOld->bLeaving = 0;
         if (pNew) pNew->pKey = 0; /* it stays the caller's */
         mcCodecFree(pNew);
         return rc;

@@ -53,12 +53,15 @@ struct McSettings {
     u8 bSalt;        /* aSalt was set by cipher_salt */
     u8 bNoLookaside; /* memory_security has taken the lookaside memory out of use */
     int iInherit;    /* database whose key an ATTACH without a key takes: main, or what VACUUM INTO reads */
+    int (*xProgress)(void *, sqlite3_int64, sqlite3_int64); /* of sqlite3mc_progress(), or 0 */
+    void *pProgressArg;
 };
 
 #define MC_TEMP 1    /* set the next value only */
 #define MC_DEFAULT 2 /* set the default too */
 
 static McSettings *mcSettings(sqlite3 *db); /* 0: out of memory */
+static int mcProgress(sqlite3 *db, i64 nDone, i64 nTotal);
 static const McScheme *mcSettingsScheme(McSettings *p);
 static McValue *mcSettingsParam(McSettings *p, const McScheme *pScheme, int i);
 static void mcSettingsConsume(McSettings *p);
@@ -136,6 +139,8 @@ struct McCodec {
     McKey *pNew; /* during a rekey: the key to be; 0: plaintext */
     u8 eRekey;
     int nNewReserve;    /* during a rekey: reserved bytes to be */
+    Pgno nOldPage;      /* during a rekey: pages before it */
+    u8 bLeaving;        /* another key is about to take its place: its page size binds nobody */
     Bitvec *pRewritten; /* during MC_REKEY_FORWARD: pages of the main file under pNew */
     Bitvec *pFreeLeaf;  /* during MC_REKEY_FORWARD: leaves of the free list, which may be unwritten */
     u8 *aBuf;           /* a page being read, then a page being written; wiped and freed with the codec */
@@ -187,6 +192,7 @@ struct McFile {
 };
 
 static int mcIsOurFile(sqlite3_file *pFile);
+static int mcHeaderPageSize(const u8 *aPage1);
 static int mcIsEncrypted(Pager *pPager);
 static void mcExpectPage(Wal *pWal, Pgno pgno);
 static McCodec *mcWalCodec(Wal *pWal);
@@ -226,9 +232,11 @@ static int mcKeySalt(Btree *pBt, const u8 **paSalt);
 /* ---- rekey.c */
 
 static int mcRekey(sqlite3 *db, int iDb, const u8 *aKey, int nKey, char **pzErr);
-static int mcVacuumReserve(Btree *pBt, int nReserve);
+static int mcVacuumReserve(Btree *pFrom, Btree *pTo, int nReserve);
+static int mcCopyProgress(Btree *pTo, Pgno iPage, Pgno nPage);
 static int mcInheritFrom(sqlite3 *db, int iDb);
 static int mcKeepsPageSize(Btree *pBt);
+static int mcFixedPageSize(Btree *pBt, int nPage);
 
 /* ---- backup.c */
 

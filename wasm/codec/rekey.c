@@ -8,15 +8,63 @@
 */
 #include "codec.h"
 
-/* For VACUUM: the reserved bytes to build with. */
-static int mcVacuumReserve(Btree *pBt, int nReserve) {
-    McCodec *p = mcPagerCodec(sqlite3BtreePager(pBt));
-    return p && p->eRekey == MC_REKEY_FORWARD ? p->nNewReserve : nReserve;
+/* For VACUUM: the reserved bytes to build with. What a rekey asks for; in the target of VACUUM INTO, if it
+** is encrypted and the source does not need as many, what its key needs; else those of the source. */
+static int mcVacuumReserve(Btree *pFrom, Btree *pTo, int nReserve) {
+    McCodec *p = mcPagerCodec(sqlite3BtreePager(pFrom));
+    McCodec *pInto = mcPagerCodec(sqlite3BtreePager(pTo));
+    int nNeed = pInto ? mcKeyReserved(pInto->pKey) : 0;
+    if (p && p->eRekey == MC_REKEY_FORWARD) return p->nNewReserve;
+    return pInto && nNeed != (p ? mcKeyReserved(p->pKey) : -1) ? nNeed : nReserve;
 }
 
 /* For VACUUM: pages of another size cannot be copied over sealed ones. */
 static int mcKeepsPageSize(Btree *pBt) {
     return mcPagerCodec(sqlite3BtreePager(pBt)) != 0;
+}
+
+/* Called before the page size is set: where page 1 hides it, it is the one that the key was made for. */
+static int mcFixedPageSize(Btree *pBt, int nPage) {
+    McCodec *p = mcPagerCodec(sqlite3BtreePager(pBt));
+    int bHidden = 0;
+    int nFixed = p && p->pKey && !p->bLeaving ? mcKeyPageSize(p->pKey, &bHidden) : 0;
+    return bHidden && nFixed ? nFixed : nPage;
+}
+
+/* ---- progress: each page counts once, or twice if the database is built anew and copied back */
+
+#define MC_PROGRESS_PAGES 64
+
+/* Called for each page that VACUUM copies back. */
+static int mcCopyProgress(Btree *pTo, Pgno iPage, Pgno nPage) {
+    McCodec *p = iPage % MC_PROGRESS_PAGES == 1 ? mcPagerCodec(sqlite3BtreePager(pTo)) : 0;
+    if (p == 0 || p->eRekey != MC_REKEY_FORWARD) return SQLITE_OK;
+    return mcProgress(pTo->db, p->nOldPage + (i64)p->nOldPage * (iPage - 1) / nPage, 2 * (i64)p->nOldPage);
+}
+
+/* VACUUM reports by SQLite's progress handler while it builds; that of the user goes on to be called. */
+typedef struct BuildProgress {
+    sqlite3 *db;
+    int iBuilt; /* index that the database being built will have */
+    Pgno nPage;
+    int (*xUser)(void *);
+    void *pUser;
+    unsigned nUserOps;
+    unsigned nOps; /* since the last call of xUser */
+} BuildProgress;
+
+#define MC_PROGRESS_OPS 200u
+
+static int buildProgress(void *pArg) {
+    BuildProgress *p = pArg;
+    Btree *pBuilt = p->db->nDb > p->iBuilt ? p->db->aDb[p->iBuilt].pBt : 0;
+    Pgno nDone = pBuilt ? MIN(sqlite3BtreeLastPage(pBuilt), p->nPage) : 0;
+    p->nOps += p->db->nProgressOps;
+    if (p->xUser && p->nOps >= p->nUserOps) {
+        p->nOps = 0;
+        if (p->xUser(p->pUser)) return 1;
+    }
+    return mcProgress(p->db, nDone, 2 * (i64)p->nPage) != SQLITE_OK;
 }
 
 /* Note the leaves of the free list: nobody reads them, and some may never have been written. */
@@ -58,7 +106,8 @@ static int rewritePages(sqlite3 *db, Btree *pBt, int *pbCommitting) {
     for (Pgno pgno = 1; rc == SQLITE_OK && pgno <= nPage; pgno++) {
         DbPage *pPg;
         if (pgno == PENDING_BYTE_PAGE(pBt->pBt)) continue;
-        rc = AtomicLoad(&db->u1.isInterrupted) ? SQLITE_INTERRUPT : sqlite3PagerGet(pPager, pgno, &pPg, 0);
+        if (pgno % MC_PROGRESS_PAGES == 1) rc = mcProgress(db, pgno - 1, nPage);
+        if (rc == SQLITE_OK) rc = sqlite3PagerGet(pPager, pgno, &pPg, 0);
         if (rc == SQLITE_OK) {
             rc = sqlite3PagerWrite(pPg);
             sqlite3PagerUnref(pPg);
@@ -73,11 +122,21 @@ static int rewritePages(sqlite3 *db, Btree *pBt, int *pbCommitting) {
     return rc;
 }
 
-static int rebuild(sqlite3 *db, int iDb, int *pbCommitting, char **pzErr) {
+static int rebuild(sqlite3 *db, int iDb, Pgno nPage, int *pbCommitting, char **pzErr) {
+    BuildProgress progress = {db, db->nDb, nPage, db->xProgress, db->pProgressArg, db->nProgressOps, 0};
+    Btree *pBt = db->aDb[iDb].pBt;
     char *zErr = 0;
     int rc;
     *pbCommitting = 1;
-    rc = sqlite3RunVacuum(&zErr, db, iDb, 0);
+    db->xProgress = buildProgress;
+    db->pProgressArg = &progress;
+    db->nProgressOps = progress.xUser ? MIN(progress.nUserOps, MC_PROGRESS_OPS) : MC_PROGRESS_OPS;
+    rc = mcProgress(db, 0, 2 * (i64)nPage);
+    if (rc == SQLITE_OK) rc = sqlite3RunVacuum(&zErr, db, iDb, 0);
+    db->xProgress = progress.xUser;
+    db->pProgressArg = progress.pUser;
+    db->nProgressOps = progress.nUserOps;
+    if (sqlite3BtreeTxnState(pBt) != SQLITE_TXN_NONE) sqlite3BtreeRollback(pBt, SQLITE_OK, 0);
     if (zErr) *pzErr = sqlite3_mprintf("%s", zErr);
     sqlite3DbFree(db, zErr);
     return rc;
@@ -157,6 +216,7 @@ static int rekeyFile(sqlite3 *db, int iDb, Btree *pBt, McKey *pNew, int nReserve
     McCodec *p = mcPagerCodec(pPager);
     int bWasPlain = p == 0;
     int bCommitting = 0;
+    i64 nTotal;
     int bNew;
     int rc = SQLITE_OK;
     if (p == 0) {
@@ -174,6 +234,7 @@ static int rekeyFile(sqlite3 *db, int iDb, Btree *pBt, McKey *pNew, int nReserve
     if (p->pRewritten == 0 || p->pFreeLeaf == 0) rc = SQLITE_NOMEM;
     if (rc == SQLITE_OK) rc = sqlite3BtreeBeginTrans(pBt, 0, 0);
     if (rc == SQLITE_OK) {
+        p->nOldPage = sqlite3BtreeLastPage(pBt);
         rc = noteFreeLeaves(pBt, p->pFreeLeaf);
         sqlite3BtreeCommit(pBt);
         if (rc == SQLITE_OK && pPager->pWal) {
@@ -183,9 +244,11 @@ static int rekeyFile(sqlite3 *db, int iDb, Btree *pBt, McKey *pNew, int nReserve
     }
     if (rc == SQLITE_OK) {
         p->eRekey = MC_REKEY_FORWARD;
-        rc = nReserve == nNewReserve ? rewritePages(db, pBt, &bCommitting) : rebuild(db, iDb, &bCommitting, pzErr);
+        rc = nReserve == nNewReserve ? rewritePages(db, pBt, &bCommitting)
+                                     : rebuild(db, iDb, p->nOldPage, &bCommitting, pzErr);
     }
     bNew = rc == SQLITE_OK || (bCommitting && newKeyHolds(p, pBt));
+    nTotal = nReserve == nNewReserve ? p->nOldPage : 2 * (i64)p->nOldPage;
     settle(p, pBt, bNew);
     if (rc != SQLITE_OK) {
         pager_reset(pPager);
@@ -197,6 +260,7 @@ static int rekeyFile(sqlite3 *db, int iDb, Btree *pBt, McKey *pNew, int nReserve
             *pzErr =
                 sqlite3_mprintf("The database is encrypted, but plaintext behind its last page was not overwritten.");
     }
+    if (rc == SQLITE_OK) (void)mcProgress(db, nTotal, nTotal);
     return rc;
 }
 

@@ -44,6 +44,13 @@ static McSettings *mcSettings(sqlite3 *db) {
     return p;
 }
 
+/* Called now and then by what takes long. SQLITE_INTERRUPT: the user cancels it. */
+static int mcProgress(sqlite3 *db, i64 nDone, i64 nTotal) {
+    McSettings *p = sqlite3_get_clientdata(db, MC_SETTINGS);
+    if (p && p->xProgress && p->xProgress(p->pProgressArg, nDone, nTotal)) return SQLITE_INTERRUPT;
+    return AtomicLoad(&db->u1.isInterrupted) ? SQLITE_INTERRUPT : SQLITE_OK;
+}
+
 /* The scheme of the next key. */
 static const McScheme *mcSettingsScheme(McSettings *p) {
     return mc_scheme_by_id(p->scheme.iNext);

@@ -120,13 +120,19 @@ static void rememberVersion(McCodec *p, const u8 *aRaw24, const u8 *aPlain24) {
     p->bVersion = 1;
 }
 
-/* The page size that page 1 tells, or nDefault. */
-static int storedPageSize(const McKey *pKey, const u8 *aPage1, int nDefault) {
-    int bHidden;
+/* The page size in a database header, of which the first 24 bytes are needed; 0: it is no such header. */
+static int mcHeaderPageSize(const u8 *aPage1) {
+    static const u8 fractions[3] = {64, 32, 32};
     int n = (aPage1[16] << 8) | (aPage1[17] << 16);
+    if (memcmp(aPage1 + 21, fractions, sizeof(fractions)) != 0) return 0;
+    return n >= 512 && n <= SQLITE_MAX_PAGE_SIZE && (n & (n - 1)) == 0 ? n : 0;
+}
+
+/* The page size that the stored page 1 tells, or 0. */
+static int storedPageSize(const McKey *pKey, const u8 *aPage1) {
+    int bHidden;
     (void)mcKeyPageSize(pKey, &bHidden);
-    if (bHidden || n < 512 || n > SQLITE_MAX_PAGE_SIZE || (n & (n - 1)) != 0) return nDefault;
-    return n;
+    return bHidden ? 0 : mcHeaderPageSize(aPage1);
 }
 
 static int isZero(const u8 *a, int n) {
@@ -146,6 +152,26 @@ static int shortPage(McFile *pFile, Pgno pgno, void *pOut, int nOut, i64 iOff) {
     return pgno == 1 ? SQLITE_NOTADB : SQLITE_CORRUPT_BKPT;
 }
 
+/*
+** The size of page 1 if the pager's guess nOut is wrong, else nOut. aPage1: what is there of nOut bytes. Where
+** neither file nor key tells the size, page 1 can be opened in part, and the pager learns the size from
+** that: then it is the largest power of two that the file has. 0: the file is too short.
+*/
+static int page1Size(McFile *pFile, const u8 *aPage1, int nOut, int bShort, int *pbPart) {
+    McKey *pKey = pFile->pCodec->pKey;
+    int n = storedPageSize(pKey, aPage1);
+    int bHidden;
+    i64 nFile;
+    *pbPart = 0;
+    if (n > 0 || !bShort) return n > 0 ? n : nOut;
+    if (mcKeyPageSize(pKey, &bHidden) > 0) return 0;
+    if (pFile->pReal->pMethods->xFileSize(pFile->pReal, &nFile) != SQLITE_OK) return 0;
+    *pbPart = 1;
+    for (n = nOut; n > nFile; n /= 2) {
+    }
+    return n >= 512 ? n : 0;
+}
+
 static int readMainPage(McFile *pFile, void *pOut, int nOut, i64 iOff) {
     sqlite3_file *pReal = pFile->pReal;
     McCodec *p = pFile->pCodec;
@@ -154,22 +180,20 @@ static int readMainPage(McFile *pFile, void *pOut, int nOut, i64 iOff) {
     McKey *pKey = mcMainReadKey(p, pgno);
     u8 aRaw[16] = {0};
     u8 *aPage;
+    int bShort, bPart = 0;
     int rc;
     if (pKey == 0) return pReal->pMethods->xRead(pReal, pOut, nOut, iOff);
     rc = mcCodecBuffers(p, nPage);
     if (rc != SQLITE_OK) return rc;
     aPage = mcReadBuffer(p);
     rc = pReal->pMethods->xRead(pReal, aPage, nPage, iOff);
-    if (rc == SQLITE_IOERR_SHORT_READ) {
-        /* Another writer may have made the file with smaller pages. */
-        if (pgno != 1 || storedPageSize(pKey, aPage, nPage) >= nPage) return shortPage(pFile, pgno, pOut, nOut, iOff);
-    } else if (rc != SQLITE_OK) {
-        return rc;
-    }
-    if (pgno == 1 && storedPageSize(pKey, aPage, nPage) != nPage) {
+    bShort = rc == SQLITE_IOERR_SHORT_READ;
+    if (rc != SQLITE_OK && !bShort) return rc;
+    if (pgno == 1) nPage = page1Size(pFile, aPage, nOut, bShort, &bPart);
+    if (bShort && (pgno != 1 || nPage == 0 || nPage >= nOut)) return shortPage(pFile, pgno, pOut, nOut, iOff);
+    if (nPage != nOut) {
         /* The pager guessed the page size wrongly. Open page 1 as it is, so that it learns the right
         ** one; it reads the page again then. */
-        nPage = storedPageSize(pKey, aPage, nPage);
         rc = mcCodecBuffers(p, nPage);
         if (rc != SQLITE_OK) return rc;
         aPage = mcReadBuffer(p);
@@ -184,6 +208,7 @@ static int readMainPage(McFile *pFile, void *pOut, int nOut, i64 iOff) {
         return SQLITE_OK;
     }
     rc = mcOpenPage(p, pKey, pgno, aPage, nPage);
+    if (rc == SQLITE_OK && bPart && mcHeaderPageSize(aPage) > nPage) rc = SQLITE_NOTADB; /* the file was cut off */
     if (rc != SQLITE_OK) {
         memset(pOut, 0, (size_t)nOut);
         return rc;
