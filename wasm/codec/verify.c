@@ -109,16 +109,16 @@ static int verifyPage(McVerify *p, sqlite3_file *pFile, i64 iOff, Pgno pgno, int
 
 /* Find out the page size. A scheme that hides it and needs not know it may find it in page 1. */
 static int verifyPageSize(McVerify *p, const u8 *aHead) {
-    int eStatus, bHidden = 0;
+    int eStatus, bHidden = 0, nStored = 0;
     int rc;
     p->nPage = (int)p->pPager->pageSize;
     if (p->pKey) {
-        p->nPage = storedPageSize(p->pKey, aHead, p->nPage);
+        nStored = storedPageSize(p->pKey, aHead);
         (void)mcKeyPageSize(p->pKey, &bHidden);
     } else if (memcmp(aHead, mc_sqlite_magic, 16) == 0) {
-        int n = (aHead[16] << 8) | (aHead[17] << 16);
-        if (n >= 512 && n <= SQLITE_MAX_PAGE_SIZE && (n & (n - 1)) == 0) p->nPage = n;
+        nStored = mcHeaderPageSize(aHead);
     }
+    if (nStored) p->nPage = nStored;
     p->aPage = sqlite3_malloc(p->nPage);
     if (p->aPage == 0) return SQLITE_NOMEM;
     if (!bHidden || mcKeyAuthenticates(p->pKey)) return SQLITE_OK;
