@@ -40,7 +40,9 @@ static int cbc_four_pages(int key_size, uint8_t *first) {
     aes_cbc_job job[AES_CBC_JOBS];
     for (int i = 0; i < AES_CBC_JOBS; i++) {
         if (aes_key_init(&k[i], key, (size_t)key_size) != 0) return -1;
-        job[i] = (aes_cbc_job){&k[i], iv, first + i * PAGE};
+        job[i].key = &k[i];
+        job[i].iv = iv;
+        job[i].buf = first + i * PAGE;
     }
     return aes_cbc_encrypt_each(job, AES_CBC_JOBS, PAGE);
 }
