@@ -46,8 +46,11 @@ const STATUS = ['OK', 'BAD', 'UNCHECKED', 'HOLE', 'LOCK', 'SHORT'];
  */
 export function installFunctions(sqlite3) {
   const { capi, wasm } = sqlite3;
+  const { FuncPtrAdapter } = wasm.xWrap;
+  // It warns applications off; this is a part of the API.
+  FuncPtrAdapter.warnOnUse = false;
   const callback = (/** @type {string} */ name, /** @type {string} */ signature) =>
-    new wasm.xWrap.FuncPtrAdapter({ name, signature, bindScope: 'transient' });
+    new FuncPtrAdapter({ name, signature, bindScope: 'transient' });
   /** @type {[string, string, any[]][]} */
   const functions = [
     ['sqlite3mc_version', 'string', []],
@@ -61,5 +64,6 @@ export function installFunctions(sqlite3) {
     ['sqlite3mc_identify', 'int', ['sqlite3*', 'string', '*', 'int', callback('xProgress', 'i(pii)'), '*', '**']],
   ];
   for (const [name, result, parameters] of functions) capi[name] = wasm.xWrap(name, result, parameters);
+  FuncPtrAdapter.warnOnUse = true;
   STATUS.forEach((status, i) => (capi[`SQLITE3MC_PAGE_${status}`] = i));
 }
