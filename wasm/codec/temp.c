@@ -52,9 +52,9 @@ static McSeal *sealMake(McTemp *p, i64 iBlock) {
     i64 i = iBlock / MC_SEALS;
     if (i >= p->nSeals) {
         i64 n = MAX(2 * (i64)p->nSeals, i + 8);
-        McSeal **ap = sqlite3_realloc64(p->apSeals, (u64)n * sizeof(*ap));
+        McSeal **ap = sqlite3_realloc64(p->apSeals, (u64)n * sizeof(McSeal *));
         if (ap == 0) return 0;
-        memset(ap + p->nSeals, 0, (size_t)(n - p->nSeals) * sizeof(*ap));
+        memset(ap + p->nSeals, 0, (size_t)(n - p->nSeals) * sizeof(McSeal *));
         p->apSeals = ap;
         p->nSeals = (int)n;
     }
@@ -171,11 +171,10 @@ static void mcTempFree(McTemp *p) {
 
 static int mcTempRead(McFile *pFile, u8 *pOut, int nOut, i64 iOff) {
     McTemp *p = pFile->pTemp;
-    i64 nFile = p ? p->nSize : 0;
-    int nHave = (int)MIN(nOut, MAX(nFile - iOff, 0));
+    int nHave = p ? (int)MIN(nOut, MAX(p->nSize - iOff, 0)) : 0;
     int rc = SQLITE_OK;
     memset(pOut + nHave, 0, (size_t)(nOut - nHave));
-    for (int i = 0, n; rc == SQLITE_OK && i < nHave; i += n) {
+    for (int i = 0, n; p && rc == SQLITE_OK && i < nHave; i += n) {
         i64 iBlock = (iOff + i) / p->nBlock;
         int iIn = (int)((iOff + i) % p->nBlock);
         n = MIN(p->nBlock - iIn, nHave - i);
