@@ -103,7 +103,7 @@ test('verify: the pages that are bad, progress and cancel', () => {
 test('identify: scheme and parameters of a file, progress and cancel', () => {
   const options = { cipher: 'sqlcipher', legacy: 2, key: 'passphrase' };
   const filename = makeFile(options);
-  const found = 'cipher=sqlcipher&legacy=2&legacy_page_size=4096';
+  const found = 'cipher=sqlcipher&legacy=2&legacy_page_size=1024';
   withDb(sqlite3, { filename }, (db) => {
     const scope = wasm.scopedAllocPush();
     try {

@@ -175,6 +175,7 @@ static int newKeyHolds(McCodec *p, Btree *pBt) {
     McKey *pOld = p->pKey;
     int bNew;
     p->eRekey = MC_REKEY_NONE;
+    pager_reset(sqlite3BtreePager(pBt)); /* what the file says counts, not what the cache remembers */
     if (canRead(pBt) != SQLITE_NOTADB) return 0;
     p->pKey = p->pNew;
     pager_reset(sqlite3BtreePager(pBt));
