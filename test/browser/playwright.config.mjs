@@ -17,7 +17,7 @@ export default defineConfig({
   testDir: '.',
   testMatch: '*.spec.mjs',
   outputDir: '../../build/playwright',
-  workers: 2, // a file of tests each; a browser mostly waits for its storage
+  workers: 1,
   forbidOnly: true,
   reporter: 'list',
   timeout: 300_000,
