@@ -31,7 +31,8 @@ static int mcKeyMake(const McScheme *pScheme, const int *aValue, const u8 *aPass
         mcKeyFree(p);
         return SQLITE_ERROR;
     }
-    eForm = pScheme->xRawKey ? pScheme->xRawKey(p->aValue, aPassword, (size_t)nPassword, p->aSalt) : MC_RAW_NONE;
+    eForm = pScheme->xKeySize ? mc_raw_key(aPassword, (size_t)nPassword, 0, pScheme->xKeySize(p->aValue), p->aSalt)
+                              : MC_RAW_NONE;
     if (eForm == MC_RAW_MALFORMED) {
         *pzErr = sqlite3_mprintf("Malformed raw key (raw:hex: or raw:bin: with the wrong number of digits or bytes)");
         mcKeyFree(p);

@@ -625,7 +625,7 @@ static int roundOf(const McIdentify *p, const McScheme *pScheme, const int *aVal
     /* A salt must be known. */
     if (bPlainHeader && p->aSalt == 0) {
         u8 aSalt[MC_SALT_SIZE];
-        if (pScheme->xRawKey(aValue, p->aKey, (size_t)p->nKey, aSalt) != MC_RAW_KEY_SALT) return 0;
+        if (mc_raw_key(p->aKey, (size_t)p->nKey, 0, pScheme->xKeySize(aValue), aSalt) != MC_RAW_KEY_SALT) return 0;
     }
     if (bHidden && pScheme->xPlaintextHeader(aValue) < 24) return 3;
     if (!p->bHeader || p->aRead[20] < nReserved) return 0;

@@ -64,11 +64,8 @@ static int plaintext_header(const int *value) {
     return value[P_PLAINTEXT_HEADER_SIZE];
 }
 
-static int raw_key(const int *value, const uint8_t *password, size_t n, uint8_t salt[MC_SALT_SIZE]) {
-    uint8_t key[MAX_KEY_SIZE];
-    int form = mc_raw_key(password, n, key, aegis_key_size(value[P_ALGORITHM]), salt);
-    secure_zero(key, sizeof(key));
-    return form;
+static size_t key_size(const int *value) {
+    return aegis_key_size(value[P_ALGORITHM]);
 }
 
 static int argon2(State *s, const int *value, const McSecret *secret) {
@@ -170,7 +167,7 @@ const McScheme mc_scheme_aegis = {
     .xReserved = reserved,
     .xPageSize = page_size,
     .xPlaintextHeader = plaintext_header,
-    .xRawKey = raw_key,
+    .xKeySize = key_size,
     .xDerive = derive,
     .xSeal = seal,
     .xOpen = open_page,

@@ -6,17 +6,16 @@
 ** Key: SHA-256 4002 times over the first 32 bytes of the password. Parameter kdf_iter is accepted and has
 ** no effect, as in the reference.
 */
-#include "aes_pages.h"
 #include "../crypto/sha256.h"
 
-enum { KEY_SIZE = 32 };
 enum { P_KDF_ITER, P_LEGACY, P_LEGACY_PAGE_SIZE };
-enum { ITERATIONS = 4001 };
 
-typedef struct {
-    uint8_t key[KEY_SIZE];
-    int legacy;
-} State;
+#define AES_PAGES_KEY_SIZE 32
+#define AES_PAGES_HASH sha256
+#define AES_PAGES_LEGACY P_LEGACY
+#include "aes_pages.h"
+
+enum { ITERATIONS = 4001 };
 
 static const McParam params[] = {
     {"kdf_iter", ITERATIONS, 1, 0x7fffffff, MC_PARAM_INT, NULL},
@@ -24,71 +23,15 @@ static const McParam params[] = {
     {"legacy_page_size", 0, 0, 65536, MC_PARAM_PAGE_SIZE, NULL},
 };
 
-static int no(const int *value) {
-    (void)value;
-    return 0;
-}
-
-static int page_size(const int *value, int *hidden) {
-    *hidden = value[P_LEGACY];
-    return value[P_LEGACY] ? value[P_LEGACY_PAGE_SIZE] : 0;
-}
-
 static int derive(void *state, const int *value, const McSecret *secret) {
     State *s = state;
-    uint8_t password[AES_PAGES_PASSWORD_SIZE];
-    aes_pages_pad(secret->aPassword, secret->nPassword, password);
+    uint8_t password[PASSWORD_SIZE];
+    pad_password(secret->aPassword, secret->nPassword, password);
     sha256(s->key, password, sizeof(password));
-    for (int i = 0; i < ITERATIONS; i++) sha256(s->key, s->key, KEY_SIZE);
+    for (int i = 0; i < ITERATIONS; i++) sha256(s->key, s->key, AES_PAGES_KEY_SIZE);
     s->legacy = value[P_LEGACY];
     secure_zero(password, sizeof(password));
     return MC_SCHEME_OK;
-}
-
-static void page_key(const State *s, uint32_t pgno, aes_key *k) {
-    uint8_t input[40];
-    uint8_t key[KEY_SIZE];
-    sha256(key, input, aes_pages_key_input(s->key, KEY_SIZE, pgno, input));
-    aes_key_init(k, key, KEY_SIZE);
-    secure_zero(input, sizeof(input));
-    secure_zero(key, sizeof(key));
-}
-
-static int seal(const void *state, uint32_t pgno, uint8_t *page, size_t size) {
-    const State *s = state;
-    aes_key k;
-    page_key(s, pgno, &k);
-    aes_pages_seal(&k, pgno, s->legacy, page, size);
-    secure_zero(&k, sizeof(k));
-    return MC_SCHEME_OK;
-}
-
-static int seal_many(const void *state, const uint32_t *pgno, uint8_t *const *page, int n, size_t size) {
-    const State *s = state;
-    aes_key k[MC_SEAL_MANY];
-    uint8_t iv[MC_SEAL_MANY][16];
-    aes_cbc_job job[MC_SEAL_MANY] = {{0}};
-    for (int i = 0; i < n; i++) {
-        page_key(s, pgno[i], &k[i]);
-        aes_pages_iv(pgno[i], iv[i]);
-        job[i].key = &k[i];
-        job[i].iv = iv[i];
-        job[i].buf = page[i];
-    }
-    aes_cbc_encrypt_each(job, n, size);
-    secure_zero(k, sizeof(k));
-    return MC_SCHEME_OK;
-}
-
-static int open_page(const void *state, uint32_t pgno, uint8_t *page, size_t size, int check) {
-    const State *s = state;
-    aes_key k;
-    int rc;
-    (void)check;
-    page_key(s, pgno, &k);
-    rc = aes_pages_open(&k, pgno, s->legacy, page, size);
-    secure_zero(&k, sizeof(k));
-    return rc;
 }
 
 const McScheme mc_scheme_aes256cbc = {

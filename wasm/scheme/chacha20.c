@@ -55,12 +55,9 @@ static int plaintext_header(const int *value) {
     return value[P_PLAINTEXT_HEADER_SIZE];
 }
 
-static int raw_key(const int *value, const uint8_t *password, size_t n, uint8_t salt[MC_SALT_SIZE]) {
-    uint8_t key[KEY_SIZE];
-    int form = mc_raw_key(password, n, key, KEY_SIZE, salt);
+static size_t key_size(const int *value) {
     (void)value;
-    secure_zero(key, sizeof(key));
-    return form;
+    return KEY_SIZE;
 }
 
 static int derive(void *state, const int *value, const McSecret *secret) {
@@ -153,7 +150,7 @@ const McScheme mc_scheme_chacha20 = {
     .xReserved = reserved,
     .xPageSize = page_size,
     .xPlaintextHeader = plaintext_header,
-    .xRawKey = raw_key,
+    .xKeySize = key_size,
     .xDerive = derive,
     .xSeal = seal,
     .xOpen = open_page,

@@ -32,7 +32,7 @@ int mc_hex_decode(const char *zHex, size_t n, uint8_t *aOut) {
 /* n bytes that are a key, or a key and a salt. */
 static int from_binary(const uint8_t *a, size_t n, uint8_t *aKey, size_t nKey, uint8_t *aSalt) {
     if (n != nKey && n != nKey + MC_SALT_SIZE) return MC_RAW_NONE;
-    memcpy(aKey, a, nKey);
+    if (aKey) memcpy(aKey, a, nKey);
     if (n == nKey) return MC_RAW_KEY;
     if (aSalt) memcpy(aSalt, a + nKey, MC_SALT_SIZE);
     return MC_RAW_KEY_SALT;

@@ -91,9 +91,8 @@ struct McScheme {
     ** 0 means that the file does not hold the salt. */
     int (*xPlaintextHeader)(const int *aValue);
 
-    /* What mc_raw_key() says of the password, for the key size that the values call for. NULL: the
-    ** scheme knows no raw keys. */
-    int (*xRawKey)(const int *aValue, const uint8_t *aPassword, size_t nPassword, uint8_t aSalt[MC_SALT_SIZE]);
+    /* Bytes of a raw key (mc_raw_key). NULL: the scheme knows no raw keys. */
+    size_t (*xKeySize)(const int *aValue);
 
     /* Fill pState (any alignment that holds a uint64_t) from password and salt. */
     int (*xDerive)(void *pState, const int *aValue, const McSecret *pSecret);
@@ -153,7 +152,7 @@ int mc_param_legal(const McParam *p, int v);
 **   x' or X' + 2K or 2(K+S) hex digits + one byte, normally '
 **   raw:bin: + K or K+S bytes          raw:hex: + 2K or 2(K+S) hex digits
 ** Result: MC_RAW_NONE (an ordinary password), MC_RAW_KEY, MC_RAW_KEY_SALT, or MC_RAW_MALFORMED (begins
-** with raw:hex: or raw:bin: but is neither). aKey: K bytes; aSalt: may be NULL.
+** with raw:hex: or raw:bin: but is neither). aKey: K bytes. aKey and aSalt may be NULL.
 */
 enum { MC_RAW_NONE = 0, MC_RAW_KEY, MC_RAW_KEY_SALT, MC_RAW_MALFORMED };
 int mc_raw_key(const uint8_t *aPassword, size_t nPassword, uint8_t *aKey, size_t nKey, uint8_t aSalt[MC_SALT_SIZE]);
