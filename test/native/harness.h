@@ -42,12 +42,15 @@ typedef struct Test {
     const char *name;
     void (*run)(void);
     void (*runScheme)(const Scheme *scheme); /* run once for every scheme that the library knows */
+    int taggedOnly;                          /* that authenticates its pages */
 } Test;
 
 #define TEST(name, function) \
-    { name, function, 0 }
+    { name, function, 0, 0 }
 #define TEST_SCHEME(name, function) \
-    { name, 0, function }
+    { name, 0, function, 0 }
+#define TEST_TAGGED(name, function) \
+    { name, 0, function, 1 }
 
 int testMain(int argc, char **argv, const Test *tests, size_t count);
 
