@@ -14,6 +14,7 @@ struct Pager;
 struct PgHdr;
 struct Wal;
 static int mcPragma(sqlite3*, int, const char*, char**);
+static void mcForgetAhead(struct Pager*);
 static void mcSealAhead(struct Pager*, struct PgHdr*);
 static int mcAttach(sqlite3*, sqlite3_value*, char**);
 static int mcBackupCheck(sqlite3*, Btree*, sqlite3*, Btree*);
@@ -157,6 +158,14 @@ sqlite_patch("write every page of an encrypted database: a hole would not open" 
   if( !pPager->tempFile && (pPg->flags&PGHDR_DIRTY) && pPager->nSavepoint==0
    && !mcIsEncrypted(pPager)
   ){
+]==])
+
+sqlite_patch("a list of pages begins: what was sealed for another one is not for it" [==[
+  /* Before the first write, give the VFS a hint of what the final
+]==] [==[
+  mcForgetAhead(pPager);
+
+  /* Before the first write, give the VFS a hint of what the final
 ]==])
 
 sqlite_patch("seal some of the pages of a list at once" [==[

@@ -206,6 +206,48 @@ static void rollbackToMeetsAnError(const Scheme *s) {
     spyReset();
 }
 
+/* Pages may be sealed before it is their turn to be written. After an error in between, the images of those that
+** were not written must not be taken for what stands there later, perhaps at the same place in memory: the n-th
+** write of a commit fails, then one of the pages is changed and flushed by itself. There is no journal, because
+** the writes of a rollback would hide it. */
+static void pagesSealedAheadAreForgotten(const Scheme *s) {
+    enum { TABLES = 8 };
+    const char *original = path("original.db"), *file = path("a.db");
+    sqlite3 *db = dbOpenKeyed(original, s, s->key);
+    dbMust(db, "PRAGMA page_size=1024");
+    for (int t = 1; t <= TABLES; t++) {
+        dbMust(db, "CREATE TABLE t%d(x); INSERT INTO t%d VALUES('old')", t, t);
+    }
+    dbClose(db);
+    spyRegister();
+    for (int n = 2; n <= TABLES + 1; n++) {
+        for (int t = 1; t <= TABLES; t++) {
+            testContext("write %d fails, table %d is changed", n, t);
+            dbFilesCopy(original, file);
+            spyReset();
+            db = dbOpenWith(file, SQLITE_OPEN_READWRITE, SPY_VFS);
+            CHECK_OK(db, dbSetup(db, s));
+            CHECK_OK(db, dbKey(db, s->key));
+            dbMust(db, "PRAGMA journal_mode=OFF; BEGIN");
+            for (int u = 1; u <= TABLES; u++) {
+                dbMust(db, "UPDATE t%d SET x = 'lost'", u);
+            }
+            spyFaultAt(SPY_FULL, SPY_WRITE, SPY_MAIN, n);
+            CHECK_RC(db, dbExec(db, "COMMIT"), SQLITE_FULL);
+            spyFaultAt(SPY_FULL, 0, 0, 0);
+            dbExec(db, "ROLLBACK");
+            dbMust(db, "BEGIN; UPDATE t%d SET x = 'kept'", t);
+            CHECK_OK(db, sqlite3_db_cacheflush(db));
+            dbMust(db, "COMMIT");
+            dbClose(db);
+            db = dbOpenKeyed(file, s, s->key);
+            CHECK_TEXT(dbText(db, "SELECT x FROM t%d", t), "kept");
+            dbClose(db);
+        }
+    }
+    spyReset();
+}
+
 static const Test tests[] = {
     TEST_SCHEME("an I/O error at every write, sync, truncate, delete, create", writesFail),
     TEST_SCHEME("an I/O error at every read", readsFail),
@@ -217,6 +259,7 @@ static const Test tests[] = {
     TEST_SCHEME("the process dies in the middle of every write", processDiesInAWrite),
     TEST_SCHEME("the power fails at every call", powerFails),
     TEST_SCHEME("the power fails at every call, synchronous NORMAL", powerFailsNormal),
+    TEST_SCHEME("pages that were sealed ahead of a failed write are forgotten", pagesSealedAheadAreForgotten),
     TEST_SCHEME("C27 an error during ROLLBACK TO reaches the caller", rollbackToMeetsAnError),
 };
 

@@ -142,13 +142,25 @@ static int aheadBuffer(McCodec *p, int nPage) {
     return p->aAhead != 0;
 }
 
+/* The codec that may have sealed pages ahead for a pager, or 0. */
+static McCodec *aheadCodec(Pager *pPager) {
+    return isOpen(pPager->fd) && mcIsOurFile(pPager->fd) ? ((McFile *)pPager->fd)->pCodec : 0;
+}
+
+/* Called before the pager writes a list of pages. One that ended with an error may have left sealed images,
+** which the pages, at the same places in memory, no longer match. */
+static void mcForgetAhead(Pager *pPager) {
+    McCodec *p = aheadCodec(pPager);
+    if (p) p->nAhead = p->iAhead = 0;
+}
+
 /*
 ** Called before the pager writes the first of a list of pages to the main file. Seal some of them at once, if
 ** the scheme is faster at that; each is fetched by mcSealedAhead() when it is written. Whatever is in the
 ** way, they are sealed one by one.
 */
 static void mcSealAhead(Pager *pPager, PgHdr *pList) {
-    McCodec *p = mcIsOurFile(pPager->fd) ? ((McFile *)pPager->fd)->pCodec : 0;
+    McCodec *p = aheadCodec(pPager);
     int nPage = (int)pPager->pageSize;
     u8 *apPage[MC_SEAL_MANY];
     int n = 0;

@@ -165,6 +165,7 @@ static u8 *mcReadBuffer(McCodec *p);
 static u8 *mcWriteBuffer(McCodec *p);
 static int mcOpenPage(McCodec *p, McKey *pKey, Pgno pgno, u8 *aPage, int nPage);
 static int mcSealPage(McCodec *p, McKey *pKey, Pgno pgno, const void *aPlain, int nPage, u8 **paOut);
+static void mcForgetAhead(Pager *pPager);
 static void mcSealAhead(Pager *pPager, PgHdr *pList);
 static u8 *mcSealedAhead(McCodec *p, Pgno pgno, const void *aPlain);
 static void mcClearReserved(const McKey *pKey, u8 *aPage, int nPage);
