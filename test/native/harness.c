@@ -235,7 +235,7 @@ int testMain(int argc, char **argv, const Test *tests, size_t count) {
             char name[300];
             snprintf(name, sizeof name, "%s%s%s%s", tests[i].name, scheme ? " [" : "", scheme ? scheme->name : "",
                      scheme ? "]" : "");
-            if (!strstr(name, filter) || (tests[i].taggedOnly && !scheme->authenticated)) {
+            if (!strstr(name, filter) || (tests[i].taggedOnly && scheme && !scheme->authenticated)) {
                 continue;
             }
             if (list) {

@@ -161,14 +161,17 @@ static int verifyOpen(McVerify *p, sqlite3 *db, int iDb, u8 *aHead, char **pzErr
     return rc;
 }
 
-/* Look at every page of the main file, and at every frame of the WAL that counts. *pnBad: pages that are bad or
-** short. */
-static int verifyAll(sqlite3 *db, int iDb, PageVisitor xVisit, void *pArg, i64 *pnBad, int *pbPage1, char **pzErr) {
+/* Look at every page of the main file, and at every frame of the WAL that counts, until dbCaller is interrupted.
+** *pnBad: pages that are bad or short. */
+static int verifyAll(sqlite3 *dbCaller, sqlite3 *db, int iDb, PageVisitor xVisit, void *pArg, i64 *pnBad, int *pbPage1,
+                     char **pzErr) {
     McVerify v;
     u8 aHead[100];
     i64 nFile = 0;
     u32 nMain = 0, nFrame = 0;
-    int rc = verifyOpen(&v, db, iDb, aHead, pzErr);
+    int rc;
+    sqlite3_mutex_enter(db->mutex);
+    rc = verifyOpen(&v, db, iDb, aHead, pzErr);
     *pnBad = 0;
     *pbPage1 = 1;
     if (rc == SQLITE_OK) rc = v.pReal->pMethods->xFileSize(v.pReal, &nFile);
@@ -181,7 +184,7 @@ static int verifyAll(sqlite3 *db, int iDb, PageVisitor xVisit, void *pArg, i64 *
         u32 iFrame = i > nMain ? i - nMain : 0;
         Pgno pgno = i;
         int eStatus = SQLITE3MC_PAGE_LOCK;
-        if (i % 64 == 0 && isStopped(db)) {
+        if (i % 64 == 0 && isStopped(dbCaller)) {
             rc = SQLITE_INTERRUPT;
             break;
         }
@@ -205,6 +208,7 @@ static int verifyAll(sqlite3 *db, int iDb, PageVisitor xVisit, void *pArg, i64 *
         rc = xVisit(pArg, pgno, iFrame, eStatus, i, nMain + nFrame);
     }
     verifyClose(&v);
+    sqlite3_mutex_leave(db->mutex);
     return rc;
 }
 
@@ -239,7 +243,7 @@ int sqlite3mc_verify(sqlite3 *db, const char *zDbName,
     if (!sqlite3SafetyCheckOk(db)) return SQLITE_MISUSE_BKPT;
     iDb = enterSchema(db, zDbName);
     if (iDb >= 0) {
-        rc = verifyAll(db, iDb, visitPublic, &visitor, &nBad, &bPage1, &zErr);
+        rc = verifyAll(db, db, iDb, visitPublic, &visitor, &nBad, &bPage1, &zErr);
         if (rc == SQLITE_OK && nBad > 0) rc = bPage1 ? SQLITE_CORRUPT : SQLITE_NOTADB;
         rc = mcError(db, rc, zErr);
     }
@@ -417,7 +421,7 @@ static int verifyFilter(sqlite3_vtab_cursor *pCur, int idxNum, const char *idxSt
     }
     iDb = aKey ? -1 : sqlite3FindDbName(db, zFile);
     if (rc == SQLITE_OK && iDb < 0) rc = openOther(db, zFile, aKey, nKey, &pOther, &zErr);
-    if (rc == SQLITE_OK) rc = verifyAll(pOther ? pOther : db, MAX(iDb, 0), visitRun, p, &nBad, &bPage1, &zErr);
+    if (rc == SQLITE_OK) rc = verifyAll(db, pOther ? pOther : db, MAX(iDb, 0), visitRun, p, &nBad, &bPage1, &zErr);
     sqlite3_close(pOther);
     if (rc != SQLITE_OK && zErr) {
         sqlite3_free(pCur->pVtab->zErrMsg);
@@ -744,15 +748,18 @@ static int readBeginning(Pager *pPager, McIdentify *p) {
 static int identify(McIdentify *p, sqlite3 *db, int iDb, char **pzFound, char **pzErr) {
     Attempt tries = {0, 0, 0};
     Btree *pBt;
-    int rc = mcUsable(db, iDb, 0, &pBt, pzErr);
-    if (rc != SQLITE_OK) {
+    int rc;
+    sqlite3_mutex_enter(db->mutex);
+    rc = mcUsable(db, iDb, 0, &pBt, pzErr);
+    if (rc == SQLITE_OK) {
+        sqlite3BtreeEnter(pBt);
+        rc = readBeginning(sqlite3BtreePager(pBt), p);
+        sqlite3BtreeLeave(pBt);
+    } else {
         sqlite3_free(*pzErr);
         *pzErr = sqlite3_mprintf("There is no database file, opened with an encrypting VFS.");
-        return rc;
     }
-    sqlite3BtreeEnter(pBt);
-    rc = readBeginning(sqlite3BtreePager(pBt), p);
-    sqlite3BtreeLeave(pBt);
+    sqlite3_mutex_leave(db->mutex);
     if (rc == SQLITE_OK && p->aRead == 0) rc = SQLITE_NOTADB;
     if (rc == SQLITE_OK) {
         p->bMagic = memcmp(p->aRead, mc_sqlite_magic, 16) == 0;
