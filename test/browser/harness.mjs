@@ -30,12 +30,17 @@ export async function open(page, origin) {
   await page.goto(`${origin}/test/browser/page.html`);
   await page.evaluate(() => {
     const workers = /** @type {any[]} */ ((window.workers = []));
-    window.startWorker = () =>
+    window.startWorker = (patience) =>
       new Promise((resolve, reject) => {
         const worker = new Worker('worker.mjs', { type: 'module' });
         const waiting = new Map();
+        const timer = setTimeout(() => {
+          worker.terminate();
+          resolve(undefined);
+        }, patience);
         worker.onerror = (event) => reject(new Error(`worker: ${event.message} (${event.filename}:${event.lineno})`));
         worker.onmessage = ({ data }) => {
+          clearTimeout(timer);
           if (data.id === 0) resolve(workers.push({ worker, waiting }) - 1);
           else waiting.get(data.id)(data);
         };
@@ -50,11 +55,25 @@ export async function open(page, origin) {
   });
 }
 
+/** A worker that has not started by then, in milliseconds, is given up. */
+const START_PATIENCE = 30_000;
+
 /**
+ * A worker of the page, with SQLite started and no file opened yet.
+ *
+ * In a new process, Firefox (ESR 153, two cores) sometimes blocks a worker for ever while it starts a
+ * WebAssembly program, the one of @sqlite.org/sqlite-wasm as well as ours: the thread sleeps in the engine and
+ * runs no timer. Another worker of the same page then starts. So a second one is tried, and no third.
  * @param {import('@playwright/test').Page} page
  */
 export async function startWorker(page) {
-  const index = await page.evaluate(() => window.startWorker());
+  const start = () => page.evaluate((patience) => window.startWorker(patience), START_PATIENCE);
+  let index = await start();
+  if (index === undefined) {
+    console.log('    a worker did not start; another one is tried');
+    index = await start();
+  }
+  if (index === undefined) throw new Error('Two workers did not start.');
   return {
     /**
      * Runs `fn(tools, ...args)` in the worker. It cannot use variables of the test.
