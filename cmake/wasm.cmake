@@ -94,6 +94,7 @@ _sqlite3mc_cipher_name_copy
 _sqlite3mc_config
 _sqlite3mc_config_cipher
 _sqlite3mc_codec_data
+_sqlite3mc_progress
 _sqlite3mc_verify
 _sqlite3mc_identify
 _sqlite3mc_register_cipher

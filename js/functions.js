@@ -31,7 +31,17 @@
  */
 
 /**
+ * @callback ProgressCallback
+ * @param {Address} arg
+ * @param {number} done pages
+ * @param {number} total pages
+ * @returns {number} 0 to go on; otherwise nothing is changed, and the result is capi.SQLITE_INTERRUPT
+ */
+
+/**
  * @typedef {object} FileFunctions
+ * @property {(db: Handle, callback: ProgressCallback | 0, arg: Address) => number} sqlite3mc_progress called by each
+ *   rekey of this connection from now on, until it is closed or another is given; 0: none
  * @property {(db: Handle, schema: string | null, callback: PageCallback | 0, arg: Address, bad: Address) => number} sqlite3mc_verify
  *   bad: 0, or where the number of bad pages goes (64 bits)
  * @property {(db: Handle, schema: string | null, key: Address, size: number,
@@ -51,6 +61,14 @@ export function installFunctions(sqlite3) {
   FuncPtrAdapter.warnOnUse = false;
   const callback = (/** @type {string} */ name, /** @type {string} */ signature) =>
     new FuncPtrAdapter({ name, signature, bindScope: 'transient' });
+  const progress = new FuncPtrAdapter({
+    name: 'xProgress',
+    signature: 'i(pjj)',
+    bindScope: 'context',
+    contextKey: (/** @type {any[]} */ argv) => argv[0],
+    callProxy: (/** @type {ProgressCallback} */ fn) => (/** @type {Address} */ arg, /** @type {bigint} */ done, /** @type {bigint} */ total) =>
+      fn(arg, Number(done), Number(total)),
+  });
   /** @type {[string, string, any[]][]} */
   const functions = [
     ['sqlite3mc_version', 'string', []],
@@ -60,10 +78,17 @@ export function installFunctions(sqlite3) {
     ['sqlite3mc_config', 'int', ['sqlite3*', 'string', 'int']],
     ['sqlite3mc_config_cipher', 'int', ['sqlite3*', 'string', 'string', 'int']],
     ['sqlite3mc_codec_data', '*', ['sqlite3*', 'string', 'string']],
+    ['sqlite3mc_progress', 'int', ['sqlite3*', progress, '*']],
     ['sqlite3mc_verify', 'int', ['sqlite3*', 'string', callback('xPage', 'i(piiiii)'), '*', '*']],
     ['sqlite3mc_identify', 'int', ['sqlite3*', 'string', '*', 'int', callback('xProgress', 'i(pii)'), '*', '**']],
   ];
   for (const [name, result, parameters] of functions) capi[name] = wasm.xWrap(name, result, parameters);
   FuncPtrAdapter.warnOnUse = true;
+  // What SQLite's API does for its own callbacks: the entry in the function table goes with the connection.
+  const { sqlite3_close_v2: close } = capi;
+  capi.sqlite3_close_v2 = (/** @type {any} */ db) => {
+    if (db) capi.sqlite3mc_progress(db, 0, 0);
+    return close(db);
+  };
   STATUS.forEach((status, i) => (capi[`SQLITE3MC_PAGE_${status}`] = i));
 }

@@ -263,6 +263,125 @@ static void vacuumInto(const Scheme *s) {
     checkOpens(path("fourth.db"), 0, 0);
 }
 
+/* Into every scheme: the copy reserves what its own key needs. */
+static void vacuumIntoEveryScheme(const Scheme *s) {
+    const Scheme *to;
+    const char *file = makeFile("a.db", s, s->key);
+    for (int i = 0; (to = schemeAt(i)) != 0; i++) {
+        testContext("to %s", to->name);
+        const char *copy = path(textf("%s.db", to->name));
+        sqlite3 *db = dbOpenKeyed(file, s, s->key);
+        CHECK_OK(db, dbSetup(db, to));
+        dbMust(db, "VACUUM INTO %Q", uri(copy, textf("key=%s", to->other)));
+        CHECK_ROWS(db, ROWS, REPEAT, "a");
+        dbClose(db);
+        CHECK(!fileHas(copy, MARKER, 16));
+        checkOpens(copy, to, to->other);
+        checkRefused(copy, to, to->key);
+        unsigned char reserved = 255;
+        if (strcmp(to->name, "rc4") != 0) { /* which hides it */
+            fileRead(copy, 20, &reserved, 1);
+            CHECK_INT(reserved, to->reserved);
+        }
+    }
+}
+
+/* Into a format whose page size the reader has to know: it keeps that page size, here and ever after. */
+static void vacuumIntoAFixedPageSize(void) {
+    const Scheme *s = schemeNamed("chacha20");
+    const char *file = makeFile("a.db", s, s->key), *copy = path("copy.db");
+    static const char setup[] = "PRAGMA cipher='sqlcipher'; PRAGMA legacy=1; PRAGMA kdf_iter=1; PRAGMA key='other'";
+    sqlite3 *db = dbOpenKeyed(file, s, s->key);
+    dbMust(db, "VACUUM INTO %Q", uri(copy, "cipher=sqlcipher&legacy=1&kdf_iter=1&key=other"));
+    dbClose(db);
+    db = dbOpen(copy);
+    dbMust(db, setup);
+    CHECK_ROWS(db, ROWS, REPEAT, "a");
+    CHECK_INT(dbInt(db, "PRAGMA page_size"), 1024);
+    dbMust(db, "PRAGMA page_size=4096; VACUUM");
+    CHECK_INT(dbInt(db, "PRAGMA page_size"), 1024);
+    dbClose(db);
+    db = dbOpen(path("new.db"));
+    dbMust(db, setup);
+    dbMust(db, "PRAGMA page_size=4096");
+    rowsCreate(db);
+    rowsInsert(db, 1, ROWS, REPEAT, "a");
+    sqlite3 *from = dbOpenKeyed(file, s, s->key), *to = dbOpen(path("target.db"));
+    dbMust(to, setup);
+    CHECK_INT(backup(to, from, 10), SQLITE_ERROR);
+    CHECK_HAS(sqlite3_errmsg(to), "different page size or reserved bytes");
+    dbClose(from);
+    dbClose(to);
+    dbClose(db);
+    db = dbOpen(path("new.db"));
+    dbMust(db, setup);
+    CHECK_ROWS(db, ROWS, REPEAT, "a");
+    CHECK_INT(dbInt(db, "PRAGMA page_size"), 1024);
+    dbClose(db);
+}
+
+/* Between schemes: it works if they reserve as many bytes. */
+static void backupToEveryScheme(const Scheme *s) {
+    const Scheme *to;
+    const char *file = makeFile("a.db", s, s->key);
+    for (int i = 0; (to = schemeAt(i)) != 0; i++) {
+        testContext("to %s", to->name);
+        const char *copy = path(textf("%s.db", to->name));
+        sqlite3 *from = dbOpenKeyed(file, s, s->key), *target = dbOpenKeyed(copy, to, to->other);
+        int fits = s->reserved >= to->reserved; /* into a new file; what it does not need counts as data */
+        int rc = backup(target, from, 10);
+        CHECK_RC(target, rc, fits ? SQLITE_OK : SQLITE_ERROR);
+        if (!fits) {
+            CHECK_HAS(sqlite3_errmsg(target), "different page size or reserved bytes");
+        }
+        dbClose(from);
+        dbClose(target);
+        if (fits) {
+            checkOpens(copy, to, to->other);
+        }
+        /* into a file that has pages already */
+        dbFilesRemove(copy);
+        target = dbOpenKeyed(copy, to, to->other);
+        dbMust(target, "PRAGMA page_size=4096; CREATE TABLE old(x)");
+        from = dbOpenKeyed(file, s, s->key);
+        CHECK_INT(backup(target, from, 10), s->reserved == to->reserved ? SQLITE_OK : SQLITE_ERROR);
+        CHECK_TEXT(dbText(target, "PRAGMA integrity_check"), "ok");
+        dbClose(from);
+        dbClose(target);
+    }
+}
+
+/* A transaction over a file of every scheme and a plain one. */
+static void attachEveryScheme(const Scheme *s) {
+    const Scheme *other;
+    sqlite3 *db = dbOpenKeyed(path("main.db"), s, s->key);
+    dbMust(db, "CREATE TABLE t(x); ATTACH %Q AS plain KEY ''; CREATE TABLE plain.t(x)", path("plain.db"));
+    for (int i = 0; (other = schemeAt(i)) != 0; i++) {
+        CHECK_OK(db, dbSetup(db, other));
+        dbMust(db, "ATTACH %Q AS %s KEY %Q", path(textf("%s.db", other->name)), other->name, other->other);
+        dbMust(db, "CREATE TABLE %s.t(x)", other->name);
+    }
+    for (int commit = 0; commit < 2; commit++) {
+        dbMust(db, "BEGIN; INSERT INTO main.t VALUES('" MARKER "'); INSERT INTO plain.t VALUES('x')");
+        for (int i = 0; (other = schemeAt(i)) != 0; i++) {
+            dbMust(db, "INSERT INTO %s.t VALUES('" MARKER "')", other->name);
+        }
+        dbMust(db, commit ? "COMMIT" : "ROLLBACK");
+    }
+    dbClose(db);
+    for (int i = 0; (other = schemeAt(i)) != 0; i++) {
+        testContext("%s", other->name);
+        const char *file = path(textf("%s.db", other->name));
+        CHECK(!fileHas(file, MARKER, 16));
+        db = dbOpenKeyed(file, other, other->other);
+        CHECK_TEXT(dbText(db, "SELECT count(*) || x FROM t"), "1" MARKER);
+        dbClose(db);
+    }
+    db = dbOpen(path("plain.db"));
+    CHECK_TEXT(dbText(db, "SELECT count(*) || x FROM t"), "1x");
+    dbClose(db);
+}
+
 /* ---- ATTACH (C35) ------------------------------------------------------------------------------------ */
 
 static void checkNotAttached(sqlite3 *db) {
@@ -443,6 +562,10 @@ static const Test tests[] = {
     TEST_SCHEME("VACUUM keeps key and salt", vacuumKeepsKeyAndSalt),
     TEST_SCHEME("C34 VACUUM with another page_size", vacuumWithAnotherPageSize),
     TEST_SCHEME("VACUUM INTO with the same key, another, none", vacuumInto),
+    TEST_SCHEME("VACUUM INTO every scheme", vacuumIntoEveryScheme),
+    TEST("VACUUM INTO a format of fixed page size", vacuumIntoAFixedPageSize),
+    TEST_SCHEME("backup to every scheme", backupToEveryScheme),
+    TEST_SCHEME("a transaction over files of every scheme", attachEveryScheme),
     TEST_SCHEME("C35 ATTACH to an encrypted main", attachToAnEncryptedMain),
     TEST_SCHEME("ATTACH of a new file inherits the key", attachedNewFilesInherit),
     TEST_SCHEME("C35 ATTACH to a plain main", attachToAPlainMain),

@@ -486,6 +486,54 @@ static void everyByte(const Scheme *s) {
     dbClose(db);
 }
 
+/* Formats that hide the page size and can be opened without knowing it: files of every size, also of one
+** page only, and files that were cut off. */
+static void hiddenPageSizes(void) {
+    static const char *const setups[] = {"PRAGMA cipher='aes128cbc'; PRAGMA legacy=1", "PRAGMA cipher='rc4'",
+                                         "PRAGMA cipher='aes256cbc'; PRAGMA legacy=1"};
+    for (int i = 0; i < 3; i++) {
+        for (int size = 512; size <= 65536; size *= 2) {
+            for (int big = 0; big < 2; big++) {
+                const char *file = path("a.db"), *cut = path("cut.db");
+                testContext("%s, page size %d, %s", setups[i], size, big ? "many pages" : "one page");
+                dbFilesRemove(file);
+                sqlite3 *db = dbOpen(file);
+                dbMust(db, setups[i]);
+                dbMust(db, "PRAGMA key='k'; PRAGMA page_size=%d; PRAGMA user_version=7", size);
+                if (big) {
+                    rowsCreate(db);
+                    rowsInsert(db, 1, ROWS, REPEAT, "a");
+                }
+                dbClose(db);
+                /* legacy=0 of the AES schemes reads such files too */
+                for (int legacy = 0; legacy < 2; legacy++) {
+                    db = dbOpen(file);
+                    dbMust(db, setups[i]);
+                    if (!legacy && i != 1) {
+                        dbMust(db, "PRAGMA legacy=0");
+                    }
+                    dbMust(db, "PRAGMA key='k'");
+                    CHECK_INT(dbInt(db, "PRAGMA user_version"), 7);
+                    CHECK_INT(dbInt(db, "PRAGMA page_size"), size);
+                    if (big) {
+                        CHECK_ROWS(db, ROWS, REPEAT, "a");
+                    }
+                    dbClose(db);
+                }
+                for (int left = size / 2; left >= 300; left = left * 2 / 3) {
+                    fileCopy(file, cut);
+                    fileTruncate(cut, left);
+                    db = dbOpen(cut);
+                    dbMust(db, setups[i]);
+                    dbMust(db, "PRAGMA key='k'");
+                    CHECK_MSG(dbExec(db, "PRAGMA user_version") == SQLITE_NOTADB, "%d bytes left", left);
+                    dbClose(db);
+                }
+            }
+        }
+    }
+}
+
 static const Test tests[] = {
     TEST_SCHEME("every page size, with journal and WAL", everyPageSize),
     TEST_SCHEME("the page size changes under an open connection", pageSizeChangesUnderTheConnection),
@@ -496,6 +544,7 @@ static const Test tests[] = {
     TEST_TAGGED("C38 a damaged page with and without hmac_check", damagedPageWithoutCheck),
     TEST_SCHEME("a wrong key without hmac_check", wrongKeyWithoutCheck),
     TEST_SCHEME("files that are cut off anywhere", cutFiles),
+    TEST("files that hide their page size, whole and cut off", hiddenPageSizes),
     TEST("C39 encrypted header bytes that look like a page size", headerBytesByChance),
     TEST_SCHEME("header bytes that lie about the page size", wrongPageSizeInTheHeader),
     TEST_SCHEME("the page at the lock byte", lockBytePage),

@@ -361,6 +361,88 @@ static void swappedFrames(const Scheme *s) {
     dbClose(db);
 }
 
+/* A VFS of a program that hands everything on to the shim over the real one. */
+static int overOpen(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *outFlags) {
+    sqlite3_vfs *under = vfs->pAppData;
+    return under->xOpen(under, name, file, flags, outFlags);
+}
+
+static int overDelete(sqlite3_vfs *vfs, const char *name, int sync) {
+    sqlite3_vfs *under = vfs->pAppData;
+    return under->xDelete(under, name, sync);
+}
+
+static int overAccess(sqlite3_vfs *vfs, const char *name, int flags, int *result) {
+    sqlite3_vfs *under = vfs->pAppData;
+    return under->xAccess(under, name, flags, result);
+}
+
+static int overFullPathname(sqlite3_vfs *vfs, const char *name, int size, char *out) {
+    sqlite3_vfs *under = vfs->pAppData;
+    return under->xFullPathname(under, name, size, out);
+}
+
+static int overRandomness(sqlite3_vfs *vfs, int size, char *out) {
+    sqlite3_vfs *under = vfs->pAppData;
+    return under->xRandomness(under, size, out);
+}
+
+static int overSleep(sqlite3_vfs *vfs, int microseconds) {
+    sqlite3_vfs *under = vfs->pAppData;
+    return under->xSleep(under, microseconds);
+}
+
+static int overCurrentTime(sqlite3_vfs *vfs, double *now) {
+    sqlite3_vfs *under = vfs->pAppData;
+    return under->xCurrentTime(under, now);
+}
+
+/* A shim over a VFS over a shim: each file is encrypted once, and opens by one shim. And under that VFS alone,
+** nothing of an encrypted database is plain. */
+static void shimOverAShim(const Scheme *s) {
+    sqlite3_vfs *under = sqlite3_vfs_find(shimVfs());
+    sqlite3_vfs over = {.iVersion = 1,
+                        .szOsFile = under->szOsFile,
+                        .mxPathname = under->mxPathname,
+                        .zName = "over",
+                        .pAppData = under,
+                        .xOpen = overOpen,
+                        .xDelete = overDelete,
+                        .xAccess = overAccess,
+                        .xFullPathname = overFullPathname,
+                        .xRandomness = overRandomness,
+                        .xSleep = overSleep,
+                        .xCurrentTime = overCurrentTime};
+    CHECK_OK(0, sqlite3_vfs_register(&over, 0));
+    CHECK_OK(0, sqlite3mc_vfs_create("over", 0));
+    static const char *const names[] = {"multipleciphers-over", "over"};
+    for (int i = 0; i < 2; i++) {
+        const char *file = path(textf("%d.db", i)), *journal = path(textf("%d-journal.db", i));
+        const char *wal = path(textf("%d-wal.db", i));
+        testContext("%s", names[i]);
+        sqlite3 *db = dbOpenWith(file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, names[i]);
+        CHECK_OK(db, dbSetup(db, s));
+        CHECK_OK(db, dbKey(db, s->key));
+        dbMust(db, "PRAGMA page_size=512; PRAGMA cache_size=1; PRAGMA locking_mode=EXCLUSIVE");
+        rowsCreate(db);
+        rowsInsert(db, 1, ROWS, REPEAT, "a");
+        dbMust(db, "BEGIN; UPDATE t SET name = 'b'");
+        dbFilesCopy(file, journal);
+        dbMust(db, "ROLLBACK; PRAGMA journal_mode=WAL");
+        rowsInsert(db, ROWS + 1, 2 * ROWS, REPEAT, "a");
+        dbFilesCopy(file, wal);
+        CHECK_ROWS(db, 2 * ROWS, REPEAT, "a");
+        dbClose(db);
+        CHECK(!fileHas(textf("%s-journal", journal), MARKER, 16));
+        CHECK(!fileHas(textf("%s-wal", wal), MARKER, 16));
+        checkOpens(journal, s, s->key, ROWS);
+        checkOpens(wal, s, s->key, 2 * ROWS);
+        checkOpens(file, s, s->key, 2 * ROWS);
+    }
+    CHECK_OK(0, sqlite3_vfs_unregister(&over));
+    sqlite3mc_vfs_destroy("multipleciphers-over");
+}
+
 static const Test tests[] = {
     TEST_SCHEME("C24 WAL: insert, close, reopen, back to DELETE", walReopened),
     TEST_SCHEME("C25 a hot WAL opens elsewhere, mc_legacy_wal too", hotWalElsewhere),
@@ -374,6 +456,7 @@ static const Test tests[] = {
     TEST_SCHEME("C30 a reader beside a hot journal leaves it, a writer recovers", readOnlyBesideHotJournal),
     TEST_SCHEME("read-only and immutable files", readOnlyFiles),
     TEST_SCHEME("WAL frames that are split at a sync point", walWithSyncPoints),
+    TEST_SCHEME("a shim over a VFS over a shim encrypts once", shimOverAShim),
     TEST_TAGGED("a frame of the WAL does not stand for another page", swappedFrames),
 };
 

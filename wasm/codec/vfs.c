@@ -99,16 +99,17 @@ static void mcUnlink(McCodec *pCodec) {
     linkSideFiles(pCodec->pPager, 0);
 }
 
-/* The codec whose journal or WAL has this name. Pagers pass the very string that they hold, so it is
-** told by its address; a journal opened by another way (a super-journal's child) has no codec. */
-static McCodec *codecOfSideFile(const char *zName) {
+/* The codec whose journal or WAL has this name in this VFS. Pagers pass the very string that they hold, so it is
+** told by its address; a journal opened by another way (a super-journal's child) has no codec, and the name
+** comes to a second shim too if that is somewhere below the one of the main file. */
+static McCodec *codecOfSideFile(McVfs *pVfs, const char *zName) {
     sqlite3_mutex *pMutex = mcMutex();
     McCodec *p;
     sqlite3_mutex_enter(pMutex);
     for (p = mcCodecs; p && p->pPager->zJournal != zName && p->pPager->zWal != zName; p = p->pNext) {
     }
     sqlite3_mutex_leave(pMutex);
-    return p;
+    return p && ((McFile *)sqlite3PagerFile(p->pPager))->pVfs == pVfs ? p : 0;
 }
 
 /* ---- the main file */
@@ -619,10 +620,10 @@ static int mcOpen(sqlite3_vfs *pVfs, const char *zName, sqlite3_file *pFile, int
         sqlite3_mutex_leave(pMutex);
     } else if (zName && (flags & SQLITE_OPEN_MAIN_JOURNAL)) {
         p->eKind = MC_FILE_JOURNAL;
-        p->pCodec = codecOfSideFile(zName);
+        p->pCodec = codecOfSideFile(p->pVfs, zName);
     } else if (zName && (flags & SQLITE_OPEN_WAL)) {
         p->eKind = MC_FILE_WAL;
-        p->pCodec = codecOfSideFile(zName);
+        p->pCodec = codecOfSideFile(p->pVfs, zName);
     } else if (zName == 0 || (flags & SQLITE_OPEN_DELETEONCLOSE)) {
         p->eKind = MC_FILE_TEMP;
         p->bTempDb = (flags & (SQLITE_OPEN_TEMP_DB | SQLITE_OPEN_TRANSIENT_DB)) != 0;
