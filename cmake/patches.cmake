@@ -108,6 +108,13 @@ sqlite_patch("tell which page is to be copied from the WAL" [==[
       rc = sqlite3OsRead(pWal->pWalFd, zBuf, szPage, iOffset);
 ]==])
 
+sqlite_patch("tell which page is to be compared with the WAL" [==[
+        rc = sqlite3OsRead(pWal->pWalFd, pBuf1, szPage, iWalOff);
+]==] [==[
+        mcExpectPage(pWal, pgno);
+        rc = sqlite3OsRead(pWal->pWalFd, pBuf1, szPage, iWalOff);
+]==])
+
 sqlite_patch("seal a WAL frame before its checksum is made" [==[
   u8 aFrame[WAL_FRAME_HDRSIZE];   /* Buffer to assemble frame-header in */
   pData = pPage->pData;

@@ -455,6 +455,19 @@ static void shimByName(void) {
     sqlite3 *none = 0;
     CHECK_INT(sqlite3_open_v2(file, &none, SQLITE_OPEN_READWRITE, "multipleciphers-nosuch"), SQLITE_ERROR);
     sqlite3_close(none);
+
+    /* A VFS of the program is the default and goes: the shim over it does not become the default. */
+    const char *before = sqlite3_vfs_find(0)->zName;
+    sqlite3_vfs mine = *sqlite3_vfs_find("unix");
+    mine.zName = "mine";
+    CHECK_OK(0, sqlite3_vfs_register(&mine, 1));
+    db = dbOpenWith(file, SQLITE_OPEN_READWRITE, "multipleciphers-mine");
+    CHECK_OK(db, dbKey(db, "k"));
+    CHECK_OK(db, dbExec(db, "SELECT * FROM t"));
+    dbClose(db);
+    CHECK_OK(0, sqlite3_vfs_unregister(&mine));
+    CHECK_TEXT(sqlite3_vfs_find(0)->zName, before);
+    sqlite3mc_vfs_destroy("multipleciphers-mine");
 }
 
 static void newFileIsEncryptedFromTheFirstByte(const Scheme *s) {

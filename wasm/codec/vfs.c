@@ -743,6 +743,18 @@ static McVfs *shimNew(sqlite3_vfs *pReal) {
     return p;
 }
 
+/* Register a VFS behind all others. sqlite3_vfs_register() would put it second, and it would be the default when
+** the first goes, which may be the very one that it stands on. */
+static void shimAppend(sqlite3_vfs *pVfs) {
+    sqlite3_mutex *pMutex = sqlite3_mutex_alloc(SQLITE_MUTEX_STATIC_MAIN);
+    sqlite3_vfs **pp = &vfsList;
+    sqlite3_mutex_enter(pMutex);
+    while (*pp) pp = &(*pp)->pNext;
+    *pp = pVfs;
+    pVfs->pNext = 0;
+    sqlite3_mutex_leave(pMutex);
+}
+
 int sqlite3mc_vfs_create(const char *zVfsReal, int makeDefault) {
     sqlite3_vfs *pReal;
     sqlite3_mutex *pMutex;
@@ -770,7 +782,9 @@ int sqlite3mc_vfs_create(const char *zVfsReal, int makeDefault) {
     sqlite3_mutex_leave(pMutex);
     if (p == 0) return SQLITE_NOMEM;
     /* To register a VFS again without makeDefault would take the default from it. */
-    return bNew || makeDefault ? sqlite3_vfs_register(&p->base, makeDefault) : SQLITE_OK;
+    if (makeDefault) return sqlite3_vfs_register(&p->base, 1);
+    if (bNew) shimAppend(&p->base);
+    return SQLITE_OK;
 }
 
 void sqlite3mc_vfs_destroy(const char *zName) {
