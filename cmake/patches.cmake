@@ -28,6 +28,7 @@ static int mcJournalMayPlayBack(struct Pager*);
 static void mcPlaybackStarts(struct Pager*);
 static int mcWalMayCheckpoint(struct Wal*, int);
 static void mcExpectPage(struct Wal*, Pgno);
+static int mcSamePage(struct Wal*, u8*, u8*, int);
 static const void *mcSealFrame(struct Wal*, Pgno, const void*, const void**, int*);
 static sqlite3_vfs *mcFindVfs(const char*);
 #endif /* SQLITEINT_H */
@@ -113,6 +114,12 @@ sqlite_patch("tell which page is to be compared with the WAL" [==[
 ]==] [==[
         mcExpectPage(pWal, pgno);
         rc = sqlite3OsRead(pWal->pWalFd, pBuf1, szPage, iWalOff);
+]==])
+
+sqlite_patch("compare it without its nonce and tag" [==[
+        if( rc!=SQLITE_OK || 0==memcmp(pBuf1, pBuf2, szPage) ){
+]==] [==[
+        if( rc!=SQLITE_OK || mcSamePage(pWal, pBuf1, pBuf2, szPage) ){
 ]==])
 
 sqlite_patch("seal a WAL frame before its checksum is made" [==[

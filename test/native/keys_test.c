@@ -468,6 +468,16 @@ static void shimByName(void) {
     CHECK_OK(0, sqlite3_vfs_unregister(&mine));
     CHECK_TEXT(sqlite3_vfs_find(0)->zName, before);
     sqlite3mc_vfs_destroy("multipleciphers-mine");
+
+    /* Programs copy the structure of a VFS. */
+    mine = *sqlite3_vfs_find(shimVfs());
+    mine.zName = "mine";
+    CHECK_OK(0, sqlite3_vfs_register(&mine, 0));
+    db = dbOpenWith(file, SQLITE_OPEN_READWRITE, "mine");
+    CHECK_OK(db, dbKey(db, "k"));
+    dbMust(db, "INSERT INTO t VALUES(1)");
+    dbClose(db);
+    CHECK_OK(0, sqlite3_vfs_unregister(&mine));
 }
 
 static void newFileIsEncryptedFromTheFirstByte(const Scheme *s) {

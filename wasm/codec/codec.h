@@ -196,6 +196,7 @@ static int mcIsOurFile(sqlite3_file *pFile);
 static int mcHeaderPageSize(const u8 *aPage1);
 static int mcIsEncrypted(Pager *pPager);
 static void mcExpectPage(Wal *pWal, Pgno pgno);
+static int mcSamePage(Wal *pWal, u8 *aOne, u8 *aTwo, int nPage);
 static McCodec *mcWalCodec(Wal *pWal);
 static McFile *mcMainFile(Pager *pPager);
 static McCodec *mcPagerCodec(Pager *pPager);

@@ -446,6 +446,16 @@ static void mcExpectPage(Wal *pWal, Pgno pgno) {
     if (p) p->iExpect = pgno;
 }
 
+/* Do two opened pages of a database have the same content? Nonces and tags do not count. */
+static int mcSamePage(Wal *pWal, u8 *aOne, u8 *aTwo, int nPage) {
+    McCodec *p = mcWalCodec(pWal);
+    if (p && p->pKey) {
+        mcClearReserved(p->pKey, aOne, nPage);
+        mcClearReserved(p->pKey, aTwo, nPage);
+    }
+    return memcmp(aOne, aTwo, (size_t)nPage) == 0;
+}
+
 /* ---- sqlite3_io_methods */
 
 static int mcClose(sqlite3_file *pFile) {
@@ -595,7 +605,9 @@ static const sqlite3_io_methods *methodsFor(const sqlite3_io_methods *pReal) {
 
 /* ---- sqlite3_vfs */
 
-#define REAL_VFS(V) (((McVfs *)(V))->pReal)
+/* The shim of a VFS: not by its address, for programs copy the structure of the default VFS and change a part. */
+#define SHIM(V) ((McVfs *)(V)->pAppData)
+#define REAL_VFS(V) (SHIM(V)->pReal)
 
 static int mcOpen(sqlite3_vfs *pVfs, const char *zName, sqlite3_file *pFile, int flags, int *pOutFlags) {
     McFile *p = (McFile *)pFile;
@@ -603,7 +615,7 @@ static int mcOpen(sqlite3_vfs *pVfs, const char *zName, sqlite3_file *pFile, int
     int rc;
     memset(p, 0, sizeof(*p));
     p->pReal = (sqlite3_file *)&p[1];
-    p->pVfs = (McVfs *)pVfs;
+    p->pVfs = SHIM(pVfs);
     p->iPgnoOff = -1;
     p->pReal->pMethods = 0;
     rc = pRealVfs->xOpen(pRealVfs, zName, p->pReal, flags, pOutFlags);
@@ -722,6 +734,7 @@ static McVfs *shimNew(sqlite3_vfs *pReal) {
     p->base.szOsFile = (int)sizeof(McFile) + pReal->szOsFile;
     p->base.mxPathname = pReal->mxPathname;
     p->base.zName = zName;
+    p->base.pAppData = p;
     p->base.xOpen = mcOpen;
     p->base.xDelete = mcDelete;
     p->base.xAccess = mcAccess;
