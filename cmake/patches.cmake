@@ -28,7 +28,9 @@ static int mcJournalMayPlayBack(struct Pager*);
 static void mcPlaybackStarts(struct Pager*);
 static int mcWalMayCheckpoint(struct Wal*, int);
 static void mcExpectPage(struct Wal*, Pgno);
+#ifdef SQLITE_ENABLE_SNAPSHOT
 static int mcSamePage(struct Wal*, u8*, u8*, int);
+#endif
 static const void *mcSealFrame(struct Wal*, Pgno, const void*, const void**, int*);
 static sqlite3_vfs *mcFindVfs(const char*);
 #endif /* SQLITEINT_H */

@@ -196,7 +196,9 @@ static int mcIsOurFile(sqlite3_file *pFile);
 static int mcHeaderPageSize(const u8 *aPage1);
 static int mcIsEncrypted(Pager *pPager);
 static void mcExpectPage(Wal *pWal, Pgno pgno);
+#ifdef SQLITE_ENABLE_SNAPSHOT
 static int mcSamePage(Wal *pWal, u8 *aOne, u8 *aTwo, int nPage);
+#endif
 static McCodec *mcWalCodec(Wal *pWal);
 static McFile *mcMainFile(Pager *pPager);
 static McCodec *mcPagerCodec(Pager *pPager);

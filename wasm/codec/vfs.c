@@ -446,6 +446,7 @@ static void mcExpectPage(Wal *pWal, Pgno pgno) {
     if (p) p->iExpect = pgno;
 }
 
+#ifdef SQLITE_ENABLE_SNAPSHOT
 /* Do two opened pages of a database have the same content? Nonces and tags do not count. */
 static int mcSamePage(Wal *pWal, u8 *aOne, u8 *aTwo, int nPage) {
     McCodec *p = mcWalCodec(pWal);
@@ -455,6 +456,7 @@ static int mcSamePage(Wal *pWal, u8 *aOne, u8 *aTwo, int nPage) {
     }
     return memcmp(aOne, aTwo, (size_t)nPage) == 0;
 }
+#endif
 
 /* ---- sqlite3_io_methods */
 
