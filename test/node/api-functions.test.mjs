@@ -113,7 +113,7 @@ test('rekey tells its progress and can be cancelled', () => {
       const pages = db.selectValue('PRAGMA page_count');
       assert.deepEqual(seen.at(0), [7, 0, pages]);
       assert.deepEqual(seen.at(-1), [7, pages, pages]);
-      assert.equal(capi.sqlite3mc_progress(db, (/** @type {number} */ _arg, /** @type {number} */ done) => Number(done > 2), 0), SQLITE_OK);
+      assert.equal(capi.sqlite3mc_progress(db, () => 1, 0), SQLITE_OK);
       assert.throws(() => db.exec(`PRAGMA rekey='second'`), { resultCode: SQLITE_INTERRUPT });
       assert.equal(db.selectValue('SELECT length(a) FROM t'), 40000);
       const before = seen.length;
