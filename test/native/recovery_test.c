@@ -278,15 +278,16 @@ static void journalOfManySegments(const Scheme *s) {
 
 /* ---- the process dies at any call ------------------------------------------------------------------ */
 
-/* Two files in one transaction, with a super-journal; the second one plain or under another key. */
-static void twoFiles(const Scheme *s, SpyFault fault, const char *secondKey) {
+/* Two files in one transaction, with a super-journal; the second one plain (scheme 0), or under another key. */
+static void twoFiles(const Scheme *s, SpyFault fault, const Scheme *scheme) {
+    const char *key = scheme ? scheme->other : 0;
     spyRegister();
     const char *first = path("one.db"), *second = path("two.db");
     sqlite3 *db = dbOpenKeyed(first, s, s->key);
     rowsCreate(db);
     rowsInsert(db, 1, 20, REPEAT, "a");
     dbClose(db);
-    db = dbOpenKeyed(second, *secondKey ? s : 0, *secondKey ? secondKey : 0);
+    db = dbOpenKeyed(second, scheme, key);
     rowsCreate(db);
     rowsInsert(db, 1, 20, REPEAT, "a");
     dbClose(db);
@@ -301,7 +302,10 @@ static void twoFiles(const Scheme *s, SpyFault fault, const char *secondKey) {
         CHECK_OK(db, dbSetup(db, s));
         CHECK_OK(db, dbKey(db, s->key));
         CHECK_OK(db, dbSetup(db, s));
-        dbMust(db, "ATTACH %Q AS b KEY %Q", b, secondKey);
+        if (scheme) {
+            CHECK_OK(db, dbSetup(db, scheme));
+        }
+        dbMust(db, "ATTACH %Q AS b KEY %Q", b, scheme ? key : "");
         CHECK_INT(dbInt(db, "SELECT count(*) FROM b.t"), 20);
         spyFaultAt(fault, SPY_MUTATING, SPY_ANY, n);
         int rc = dbExec(db, "BEGIN; UPDATE t SET name = 'new'; UPDATE b.t SET name = 'new'; COMMIT");
@@ -314,12 +318,12 @@ static void twoFiles(const Scheme *s, SpyFault fault, const char *secondKey) {
         CHECK_INT(dbExec(visitor, "SELECT * FROM t"), SQLITE_NOTADB);
         dbClose(visitor);
         visitor = dbOpen(b);
-        if (*secondKey) {
+        if (scheme) {
             CHECK_INT(dbExec(visitor, "SELECT * FROM t"), SQLITE_NOTADB);
         }
         dbClose(visitor);
         sqlite3 *one = dbOpenKeyed(a, s, s->key);
-        sqlite3 *two = dbOpenKeyed(b, *secondKey ? s : 0, *secondKey ? secondKey : 0);
+        sqlite3 *two = dbOpenKeyed(b, scheme, key);
         int newOne = (int)dbInt(one, "SELECT count(*) FROM t WHERE name = 'new'");
         int newTwo = (int)dbInt(two, "SELECT count(*) FROM t WHERE name = 'new'");
         CHECK_MSG((newOne == 0 || newOne == 20) && newOne == newTwo, "%d new in one, %d in the other", newOne, newTwo);
@@ -334,15 +338,24 @@ static void twoFiles(const Scheme *s, SpyFault fault, const char *secondKey) {
 }
 
 static void twoFilesKilled(const Scheme *s) {
-    twoFiles(s, SPY_KILL, s->other);
+    twoFiles(s, SPY_KILL, s);
+}
+
+/* Under the next scheme, round and round. */
+static void twoSchemesKilled(const Scheme *s) {
+    int i = 0;
+    while (schemeAt(i) != s) {
+        i++;
+    }
+    twoFiles(s, SPY_KILL, schemeAt(i + 1) ? schemeAt(i + 1) : schemeAt(0));
 }
 
 static void twoFilesOnePlainKilled(const Scheme *s) {
-    twoFiles(s, SPY_KILL, "");
+    twoFiles(s, SPY_KILL, 0);
 }
 
 static void twoFilesWithErrors(const Scheme *s) {
-    twoFiles(s, SPY_IOERR, s->other);
+    twoFiles(s, SPY_IOERR, s);
 }
 
 /* A super-journal that is gone, or does not name this file, makes a child journal stale. */
@@ -439,6 +452,7 @@ static const Test tests[] = {
     TEST_SCHEME("C66 journals of several segments: ROLLBACK and recovery", journalOfManySegments),
     TEST_SCHEME("two files in one transaction, killed at every call", twoFilesKilled),
     TEST_SCHEME("an encrypted and a plain file in one transaction, killed at every call", twoFilesOnePlainKilled),
+    TEST_SCHEME("files of two schemes in one transaction, killed at every call", twoSchemesKilled),
     TEST_SCHEME("two files in one transaction, an I/O error at every call", twoFilesWithErrors),
     TEST_SCHEME("journals whose super-journal is there, and gone", superJournalGone),
     TEST_SCHEME("recovery killed at every call", recoveryKilled),
