@@ -278,16 +278,15 @@ static void journalOfManySegments(const Scheme *s) {
 
 /* ---- the process dies at any call ------------------------------------------------------------------ */
 
-/* Two files in one transaction, with a super-journal; the second one plain (scheme 0), or under another key. */
-static void twoFiles(const Scheme *s, SpyFault fault, const Scheme *scheme) {
-    const char *key = scheme ? scheme->other : 0;
+/* Two files in one transaction, with a super-journal; the second one under this scheme and key, or plain (0, ""). */
+static void twoFiles(const Scheme *s, SpyFault fault, const Scheme *scheme, const char *key) {
     spyRegister();
     const char *first = path("one.db"), *second = path("two.db");
     sqlite3 *db = dbOpenKeyed(first, s, s->key);
     rowsCreate(db);
     rowsInsert(db, 1, 20, REPEAT, "a");
     dbClose(db);
-    db = dbOpenKeyed(second, scheme, key);
+    db = dbOpenKeyed(second, scheme, scheme ? key : 0);
     rowsCreate(db);
     rowsInsert(db, 1, 20, REPEAT, "a");
     dbClose(db);
@@ -305,7 +304,7 @@ static void twoFiles(const Scheme *s, SpyFault fault, const Scheme *scheme) {
         if (scheme) {
             CHECK_OK(db, dbSetup(db, scheme));
         }
-        dbMust(db, "ATTACH %Q AS b KEY %Q", b, scheme ? key : "");
+        dbMust(db, "ATTACH %Q AS b KEY %Q", b, key);
         CHECK_INT(dbInt(db, "SELECT count(*) FROM b.t"), 20);
         spyFaultAt(fault, SPY_MUTATING, SPY_ANY, n);
         int rc = dbExec(db, "BEGIN; UPDATE t SET name = 'new'; UPDATE b.t SET name = 'new'; COMMIT");
@@ -323,7 +322,7 @@ static void twoFiles(const Scheme *s, SpyFault fault, const Scheme *scheme) {
         }
         dbClose(visitor);
         sqlite3 *one = dbOpenKeyed(a, s, s->key);
-        sqlite3 *two = dbOpenKeyed(b, scheme, key);
+        sqlite3 *two = dbOpenKeyed(b, scheme, scheme ? key : 0);
         int newOne = (int)dbInt(one, "SELECT count(*) FROM t WHERE name = 'new'");
         int newTwo = (int)dbInt(two, "SELECT count(*) FROM t WHERE name = 'new'");
         CHECK_MSG((newOne == 0 || newOne == 20) && newOne == newTwo, "%d new in one, %d in the other", newOne, newTwo);
@@ -338,24 +337,27 @@ static void twoFiles(const Scheme *s, SpyFault fault, const Scheme *scheme) {
 }
 
 static void twoFilesKilled(const Scheme *s) {
-    twoFiles(s, SPY_KILL, s);
+    twoFiles(s, SPY_KILL, s, s->other);
 }
 
 /* Under the next scheme, round and round. */
 static void twoSchemesKilled(const Scheme *s) {
-    int i = 0;
-    while (schemeAt(i) != s) {
-        i++;
+    const Scheme *next = 0;
+    for (int i = 0; !next; i++) {
+        next = schemeAt(i) == s ? schemeAt(i + 1) : 0;
+        if (schemeAt(i) == s && !next) {
+            next = schemeAt(0);
+        }
     }
-    twoFiles(s, SPY_KILL, schemeAt(i + 1) ? schemeAt(i + 1) : schemeAt(0));
+    twoFiles(s, SPY_KILL, next, next->other);
 }
 
 static void twoFilesOnePlainKilled(const Scheme *s) {
-    twoFiles(s, SPY_KILL, 0);
+    twoFiles(s, SPY_KILL, 0, "");
 }
 
 static void twoFilesWithErrors(const Scheme *s) {
-    twoFiles(s, SPY_IOERR, s);
+    twoFiles(s, SPY_IOERR, s, s->other);
 }
 
 /* A super-journal that is gone, or does not name this file, makes a child journal stale. */
