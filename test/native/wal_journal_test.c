@@ -397,6 +397,51 @@ static int overCurrentTime(sqlite3_vfs *vfs, double *now) {
     return under->xCurrentTime(under, now);
 }
 
+/* One that keeps main files from the shim and hands on the others. */
+static int mainlessOpen(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *outFlags) {
+    sqlite3_vfs *under = flags & SQLITE_OPEN_MAIN_DB ? sqlite3_vfs_find(realVfs()) : vfs->pAppData;
+    return under->xOpen(under, name, file, flags, outFlags);
+}
+
+/* Plain databases of such a VFS work, hot journals and WALs included, and take no key. */
+static void mainFileIsAnothers(void) {
+    sqlite3_vfs *under = sqlite3_vfs_find(shimVfs());
+    sqlite3_vfs over = {.iVersion = 1,
+                        .szOsFile = under->szOsFile,
+                        .mxPathname = under->mxPathname,
+                        .zName = "mainless",
+                        .pAppData = under,
+                        .xOpen = mainlessOpen,
+                        .xDelete = overDelete,
+                        .xAccess = overAccess,
+                        .xFullPathname = overFullPathname,
+                        .xRandomness = overRandomness,
+                        .xSleep = overSleep,
+                        .xCurrentTime = overCurrentTime};
+    CHECK_OK(0, sqlite3_vfs_register(&over, 0));
+    const char *file = path("a.db"), *journal = path("journal.db"), *wal = path("wal.db");
+    sqlite3 *db = dbOpenWith(file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "mainless");
+    CHECK_INT(dbKey(db, "k"), SQLITE_ERROR);
+    dbMust(db, "PRAGMA page_size=512; PRAGMA cache_size=1; PRAGMA locking_mode=EXCLUSIVE");
+    rowsCreate(db);
+    rowsInsert(db, 1, ROWS, REPEAT, "a");
+    dbMust(db, "BEGIN; UPDATE t SET name = 'b'");
+    dbFilesCopy(file, journal);
+    dbMust(db, "ROLLBACK; PRAGMA journal_mode=WAL");
+    rowsInsert(db, ROWS + 1, 2 * ROWS, REPEAT, "a");
+    dbFilesCopy(file, wal);
+    dbMust(db, "PRAGMA wal_checkpoint(TRUNCATE)");
+    CHECK_ROWS(db, 2 * ROWS, REPEAT, "a");
+    dbClose(db);
+    for (int i = 0; i < 2; i++) {
+        db = dbOpenWith(i ? wal : journal, SQLITE_OPEN_READWRITE, "mainless");
+        dbMust(db, "PRAGMA locking_mode=EXCLUSIVE");
+        CHECK_ROWS(db, i ? 2 * ROWS : ROWS, REPEAT, "a");
+        dbClose(db);
+    }
+    CHECK_OK(0, sqlite3_vfs_unregister(&over));
+}
+
 /* A shim over a VFS over a shim: each file is encrypted once, and opens by one shim. And under that VFS alone,
 ** nothing of an encrypted database is plain. */
 static void shimOverAShim(const Scheme *s) {
@@ -457,6 +502,7 @@ static const Test tests[] = {
     TEST_SCHEME("read-only and immutable files", readOnlyFiles),
     TEST_SCHEME("WAL frames that are split at a sync point", walWithSyncPoints),
     TEST_SCHEME("a shim over a VFS over a shim encrypts once", shimOverAShim),
+    TEST("a VFS that keeps main files from the shim", mainFileIsAnothers),
     TEST_TAGGED("a frame of the WAL does not stand for another page", swappedFrames),
 };
 

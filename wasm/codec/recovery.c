@@ -339,8 +339,9 @@ static int mcJournalMayPlayBack(Pager *pPager) {
     i64 iImage = 0;
     int bCommitted;
     int rc;
-    if (pPager->tempFile) return SQLITE_OK;          /* its journal was made by this very pager */
-    if (!mcIsOurFile(pPager->jfd)) return SQLITE_OK; /* then the main file is none of ours either */
+    if (pPager->tempFile) return SQLITE_OK; /* its journal was made by this very pager */
+    if (!mcIsOurFile(pPager->jfd)) return SQLITE_OK;
+    if (pCodec == 0 && !mcIsOurFile(sqlite3PagerFile(pPager))) return SQLITE_OK; /* a VFS above wraps the main file */
     memset(&head, 0, sizeof(head));
     head.nPage = (u32)pPager->pageSize;
     head.nOrig = 1;
@@ -397,7 +398,8 @@ static int mcWalMayCheckpoint(Wal *pWal, int nPage) {
     i64 nWal;
     u32 iFrame = 0;
     int rc;
-    if (!mcIsOurFile(pWal->pWalFd)) return SQLITE_OK; /* then the main file is none of ours either */
+    if (!mcIsOurFile(pWal->pWalFd)) return SQLITE_OK;
+    if (mcWalCodec(pWal) == 0 && !mcIsOurFile(pWal->pDbFd)) return SQLITE_OK; /* a VFS above wraps the main file */
     if (pWal->hdr.mxFrame == 0) {
         /* Nothing to copy. But what SQLite cannot make out under this key is deleted next. */
         rc = sqlite3OsFileSize(pWal->pWalFd, &nWal);
