@@ -111,6 +111,9 @@ const hasSanitizer = () => {
   return fs.existsSync(file) || (directory !== undefined && fs.existsSync(path.join(directory, 'libclang_rt.asan.a')));
 };
 
+const tclHeader = () =>
+  ['/usr/include', '/usr/include/tcl8.6', '/usr/include/tcl'].find((dir) => fs.existsSync(path.join(dir, 'tcl.h'))) ?? null;
+
 /**
  * @typedef {{name: string, found: () => boolean, packages: () => string[]}} Tool
  * @returns {Tool[]}
@@ -142,6 +145,11 @@ function neededTools() {
       program('clang-tidy'),
       program('valgrind'),
       program('sqlcipher'),
+      {
+        name: "the headers of Tcl and zlib, for SQLite's own tests",
+        found: () => fs.existsSync('/usr/include/zlib.h') && tclHeader() !== null,
+        packages: () => ['tcl-dev', 'zlib1g-dev'],
+      },
       {
         name: 'gcc for AArch64',
         found: () => compiles('aarch64-linux-gnu-gcc'),

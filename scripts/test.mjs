@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { buildEverything } from './build.mjs';
 import { BUILD, Failure, JOBS, PRESETS, ROOT, output, readEnvironment, run, runMain, step } from './lib.mjs';
 import { lint } from './lint.mjs';
+import { tclTests } from './tcl.mjs';
 
 /** @typedef {{passed: number, failed: number, skipped?: number, text?: string}} Result */
 
@@ -173,6 +174,7 @@ runMain(async () => {
   for (const preset of Object.keys(C_TESTS)) {
     await runSuite(`C, ${preset}`, () => cTests(preset, options.full && !PRESETS.cross.includes(preset)));
   }
+  if (options.full) await runSuite("SQLite's own, in TCL", () => tclTests({ report: (_, work) => work() }));
   await runSuite('Node', nodeTests);
   await runSuite('Chromium and Firefox', browserTests);
 
