@@ -1,7 +1,7 @@
 // Makes ready what the builds and tests need: compilers, Emscripten, SQLite's source, npm packages and
 // browsers. Everything is cached and checked, so a second run takes no time.
 //
-//   node scripts/setup.mjs [--for=start|test|bench] [--check]
+//   node scripts/setup.mjs [--for=start|test|bench] [--full] [--check]
 //
 // --for    only what that needs; default: test, which needs everything
 // --check  install and download nothing, only say what is missing
@@ -36,7 +36,7 @@ const KEYRING = '/usr/share/keyrings/debian-archive-keyring.gpg';
 const VERIFIED = '.sqlite3mc-verified';
 
 const { values: options } = parseArgs({
-  options: { for: { type: 'string', default: 'test' }, check: { type: 'boolean', default: false } },
+  options: { for: { type: 'string', default: 'test' }, full: { type: 'boolean', default: false }, check: { type: 'boolean', default: false } },
 });
 const purpose = options.for ?? 'test';
 
@@ -146,11 +146,6 @@ function neededTools() {
       program('valgrind'),
       program('sqlcipher'),
       {
-        name: "the headers of Tcl and zlib, for SQLite's own tests",
-        found: () => fs.existsSync('/usr/include/zlib.h') && tclHeader() !== null,
-        packages: () => ['tcl-dev', 'zlib1g-dev'],
-      },
-      {
         name: 'gcc for AArch64',
         found: () => compiles('aarch64-linux-gnu-gcc'),
         packages: () => ['gcc-aarch64-linux-gnu', 'libc6-dev-arm64-cross'],
@@ -159,6 +154,13 @@ function neededTools() {
       { name: 'Chromium', found: () => findChromium() !== null, packages: () => ['chromium'] },
       { name: 'Firefox', found: () => findFirefox() !== null, packages: () => ['firefox-esr'] },
     );
+  }
+  if (purpose === 'test' && options.full) {
+    tools.push({
+      name: "the headers of Tcl and zlib, for SQLite's own tests",
+      found: () => fs.existsSync('/usr/include/zlib.h') && tclHeader() !== null,
+      packages: () => ['tcl-dev', 'zlib1g-dev'],
+    });
   }
   return tools;
 }

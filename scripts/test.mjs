@@ -134,7 +134,7 @@ const { values: options } = parseArgs({ options: { full: { type: 'boolean', defa
 
 runMain(async () => {
   console.log('set-up');
-  const setup = spawnSync(process.execPath, [path.join(ROOT, 'scripts', 'setup.mjs'), '--for=test'], { stdio: 'inherit' });
+  const setup = spawnSync(process.execPath, [path.join(ROOT, 'scripts', 'setup.mjs'), '--for=test', ...(options.full ? ['--full'] : [])], { stdio: 'inherit' });
   if (setup.status !== 0) throw new Failure('The tests did not run: set-up is not complete.');
 
   showVersions();
