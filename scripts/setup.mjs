@@ -4,6 +4,7 @@
 //   node scripts/setup.mjs [--for=start|test|bench] [--full] [--check]
 //
 // --for    only what that needs; default: test, which needs everything
+// --full   with that, also what `npm run test:full` needs
 // --check  install and download nothing, only say what is missing
 //
 // As root on Debian what is missing is installed; elsewhere each missing thing gets one line that says how
@@ -111,8 +112,7 @@ const hasSanitizer = () => {
   return fs.existsSync(file) || (directory !== undefined && fs.existsSync(path.join(directory, 'libclang_rt.asan.a')));
 };
 
-const tclHeader = () =>
-  ['/usr/include', '/usr/include/tcl8.6', '/usr/include/tcl'].find((dir) => fs.existsSync(path.join(dir, 'tcl.h'))) ?? null;
+const hasTclHeader = () => ['tcl.h', 'tcl8.6/tcl.h', 'tcl/tcl.h'].some((file) => fs.existsSync(path.join('/usr/include', file)));
 
 /**
  * @typedef {{name: string, found: () => boolean, packages: () => string[]}} Tool
@@ -158,7 +158,7 @@ function neededTools() {
   if (purpose === 'test' && options.full) {
     tools.push({
       name: "the headers of Tcl and zlib, for SQLite's own tests",
-      found: () => fs.existsSync('/usr/include/zlib.h') && tclHeader() !== null,
+      found: () => fs.existsSync('/usr/include/zlib.h') && hasTclHeader(),
       packages: () => ['tcl-dev', 'zlib1g-dev'],
     });
   }

@@ -2,15 +2,14 @@
 // and does not fail on the unpatched source on the same machine must stand in test/tcl/expected.json, with
 // its reason.
 //
-//   node scripts/tcl.mjs [--runs=plain,chacha20,aes256cbc] [--core] [--stock=all] [--match=text] [--jobs=n] [--built]
+//   node scripts/tcl.mjs [--runs=plain,chacha20,aes256cbc] [--stock=all] [--match=text] [--jobs=n] [--built]
 //
 //   --runs   which runs; default: all three. Other schemes go, too
-//   --core   only the scripts about pager, journals, WAL, VACUUM, ATTACH, backup, temporary files
 //   --match  only the scripts with that text in their path
 //   --built  the programs are built already
 //   --stock  all: run every script on the stock program as well; default: those that failed on ours
 //
-// Each script runs in a process and a directory of its own. Output of what failed: build/tcl/RUN/SCRIPT.log.
+// Tcl must be there: node scripts/setup.mjs --full. Each script runs in a process and a directory of its own. Output of what failed: build/tcl/RUN/SCRIPT.log.
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import os from 'node:os';
@@ -19,13 +18,11 @@ import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
 import { BUILD, Failure, JOBS, ROOT, mustRun, readEnvironment, run, runMain, step } from './lib.mjs';
 
-/** @typedef {{script: string, tests: number, failed: string[], seconds: number}} ScriptResult */
+/** @typedef {{script: string, tests: number, failed: string[]}} ScriptResult */
 
 const RUNS = ['plain', 'chacha20', 'aes256cbc'];
 const DIRECTORY = path.join(BUILD, 'tcl');
 const EXPECTED = path.join(ROOT, 'test', 'tcl', 'expected.json');
-const CORE =
-  /\/test\/(attach|autovac|backup|corrupt|crash|dbpage|exclusive|incrvac|io\.|journal|jrnlmode|lock|memdb|mmap|pager|pragma|rollback|savepoint|sort|superlock|sync|temp|trans|uri|vacuum|wal)[^/]*$/;
 /** A script that takes longer is ended and counts as failed. */
 const PATIENCE = 20 * 60 * 1000;
 
@@ -67,7 +64,6 @@ function runScript(run, script) {
   const encrypted = run !== 'stock' && run !== 'plain';
   const env = { ...process.env, SQLITE3MC_TEST_CIPHER: encrypted ? run : undefined, TMPDIR: directory };
   const program = fixture(run === 'stock' ? 'testfixture_stock' : 'testfixture_mc');
-  const begin = Date.now();
   return new Promise((resolve) => {
     const child = spawn(program, [script], { cwd: directory, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let text = '';
@@ -81,7 +77,7 @@ function runScript(run, script) {
       const failed = list.split(' ').filter(Boolean);
       if (!sum || (sum[1] !== '0' && !failed.length)) failed.push('(no end)');
       if (failed.length) fs.writeFileSync(log, text);
-      resolve({ script, tests: Number(sum?.[2] ?? 0), failed, seconds: (Date.now() - begin) / 1000 });
+      resolve({ script, tests: Number(sum?.[2] ?? 0), failed });
     });
   });
 }
@@ -127,13 +123,13 @@ function expectedIn(run) {
 /**
  * The TCL tests as suites for scripts/test.mjs: a failure is a test that fails on ours, neither on the stock
  * program nor as expected.
- * @param {{runs?: string[], core?: boolean, match?: string, stockAll?: boolean, jobs?: number, built?: boolean,
+ * @param {{runs?: string[], match?: string, stockAll?: boolean, jobs?: number, built?: boolean,
  *   report?: typeof step}} [options] report: how steps are shown
  */
-export async function tclTests({ runs = RUNS, core = false, match = '', stockAll = false, jobs = Number(JOBS), built = false, report = step } = {}) {
+export async function tclTests({ runs = RUNS, match = '', stockAll = false, jobs = Number(JOBS), built = false, report = step } = {}) {
   if (!built) await report('build of the TCL tests', build);
   const all = await listScripts();
-  const scripts = all.filter((script) => (!core || CORE.test(script)) && script.includes(match));
+  const scripts = all.filter((script) => script.includes(match));
   /** @type {Map<string, ScriptResult[]>} */
   const results = new Map();
   for (const name of runs) {
@@ -173,7 +169,6 @@ if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const { values } = parseArgs({
     options: {
       runs: { type: 'string', default: RUNS.join(',') },
-      core: { type: 'boolean', default: false },
       match: { type: 'string', default: '' },
       stock: { type: 'string', default: '' },
       jobs: { type: 'string', default: JOBS },
@@ -183,7 +178,6 @@ if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   runMain(async () => {
     const result = await tclTests({
       runs: values.runs.split(','),
-      core: values.core,
       match: values.match,
       stockAll: values.stock === 'all',
       jobs: Number(values.jobs),

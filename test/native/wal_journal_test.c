@@ -397,6 +397,25 @@ static int overCurrentTime(sqlite3_vfs *vfs, double *now) {
     return under->xCurrentTime(under, now);
 }
 
+typedef int (*VfsOpen)(sqlite3_vfs *, const char *, sqlite3_file *, int, int *);
+
+static sqlite3_vfs vfsOverShim(const char *name, VfsOpen open) {
+    sqlite3_vfs *under = sqlite3_vfs_find(shimVfs());
+    sqlite3_vfs over = {.iVersion = 1,
+                        .szOsFile = under->szOsFile,
+                        .mxPathname = under->mxPathname,
+                        .zName = name,
+                        .pAppData = under,
+                        .xOpen = open,
+                        .xDelete = overDelete,
+                        .xAccess = overAccess,
+                        .xFullPathname = overFullPathname,
+                        .xRandomness = overRandomness,
+                        .xSleep = overSleep,
+                        .xCurrentTime = overCurrentTime};
+    return over;
+}
+
 /* One that keeps main files from the shim and hands on the others. */
 static int mainlessOpen(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *outFlags) {
     sqlite3_vfs *under = flags & SQLITE_OPEN_MAIN_DB ? sqlite3_vfs_find(realVfs()) : vfs->pAppData;
@@ -405,19 +424,7 @@ static int mainlessOpen(sqlite3_vfs *vfs, const char *name, sqlite3_file *file, 
 
 /* Plain databases of such a VFS work, hot journals and WALs included, and take no key. */
 static void mainFileIsAnothers(void) {
-    sqlite3_vfs *under = sqlite3_vfs_find(shimVfs());
-    sqlite3_vfs over = {.iVersion = 1,
-                        .szOsFile = under->szOsFile,
-                        .mxPathname = under->mxPathname,
-                        .zName = "mainless",
-                        .pAppData = under,
-                        .xOpen = mainlessOpen,
-                        .xDelete = overDelete,
-                        .xAccess = overAccess,
-                        .xFullPathname = overFullPathname,
-                        .xRandomness = overRandomness,
-                        .xSleep = overSleep,
-                        .xCurrentTime = overCurrentTime};
+    sqlite3_vfs over = vfsOverShim("mainless", mainlessOpen);
     CHECK_OK(0, sqlite3_vfs_register(&over, 0));
     const char *file = path("a.db"), *journal = path("journal.db"), *wal = path("wal.db");
     sqlite3 *db = dbOpenWith(file, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, "mainless");
@@ -445,19 +452,7 @@ static void mainFileIsAnothers(void) {
 /* A shim over a VFS over a shim: each file is encrypted once, and opens by one shim. And under that VFS alone,
 ** nothing of an encrypted database is plain. */
 static void shimOverAShim(const Scheme *s) {
-    sqlite3_vfs *under = sqlite3_vfs_find(shimVfs());
-    sqlite3_vfs over = {.iVersion = 1,
-                        .szOsFile = under->szOsFile,
-                        .mxPathname = under->mxPathname,
-                        .zName = "over",
-                        .pAppData = under,
-                        .xOpen = overOpen,
-                        .xDelete = overDelete,
-                        .xAccess = overAccess,
-                        .xFullPathname = overFullPathname,
-                        .xRandomness = overRandomness,
-                        .xSleep = overSleep,
-                        .xCurrentTime = overCurrentTime};
+    sqlite3_vfs over = vfsOverShim("over", overOpen);
     CHECK_OK(0, sqlite3_vfs_register(&over, 0));
     CHECK_OK(0, sqlite3mc_vfs_create("over", 0));
     static const char *const names[] = {"multipleciphers-over", "over"};

@@ -102,29 +102,34 @@ test('verify: the pages that are bad, progress and cancel', () => {
 
 test('rekey tells its progress and can be cancelled', () => {
   const filename = makeFile({ key: 'first', kdf_iter: 1 });
-  const slots = wasm.functionTable().length;
-  for (let round = 0; round < 3; round++) {
-    withDb(sqlite3, { filename, key: 'first', kdf_iter: 1 }, (db) => {
-      /** @type {number[][]} */
-      const seen = [];
-      const note = (/** @type {number} */ arg, /** @type {number} */ done, /** @type {number} */ total) => (seen.push([arg, done, total]), 0);
-      assert.equal(capi.sqlite3mc_progress(db, note, 7), SQLITE_OK);
-      db.exec(`PRAGMA rekey='first'`);
-      const pages = db.selectValue('PRAGMA page_count');
-      assert.deepEqual(seen.at(0), [7, 0, pages]);
-      assert.deepEqual(seen.at(-1), [7, pages, pages]);
-      assert.equal(capi.sqlite3mc_progress(db, () => 1, 0), SQLITE_OK);
-      assert.throws(() => db.exec(`PRAGMA rekey='second'`), { resultCode: SQLITE_INTERRUPT });
-      assert.equal(db.selectValue('SELECT length(a) FROM t'), 40000);
-      const before = seen.length;
-      assert.equal(capi.sqlite3mc_progress(db, 0, 0), SQLITE_OK);
-      db.exec(`PRAGMA rekey='first'`);
-      assert.equal(seen.length, before);
-      capi.sqlite3mc_progress(db, note, 0); // goes with the connection
-    });
-  }
-  assert(wasm.functionTable().length <= slots + 4, 'the function table does not grow with each connection');
+  withDb(sqlite3, { filename, key: 'first', kdf_iter: 1 }, (db) => {
+    /** @type {number[][]} */
+    const seen = [];
+    const note = (/** @type {number} */ arg, /** @type {number} */ done, /** @type {number} */ total) => (seen.push([arg, done, total]), 0);
+    assert.equal(capi.sqlite3mc_progress(db, note, 7), SQLITE_OK);
+    db.exec(`PRAGMA rekey='first'`);
+    const pages = db.selectValue('PRAGMA page_count');
+    assert.deepEqual(seen.at(0), [7, 0, pages]);
+    assert.deepEqual(seen.at(-1), [7, pages, pages]);
+    assert.equal(capi.sqlite3mc_progress(db, () => 1, 0), SQLITE_OK);
+    assert.throws(() => db.exec(`PRAGMA rekey='second'`), { resultCode: SQLITE_INTERRUPT });
+    assert.equal(db.selectValue('SELECT length(a) FROM t'), 40000);
+    const before = seen.length;
+    assert.equal(capi.sqlite3mc_progress(db, 0, 0), SQLITE_OK);
+    db.exec(`PRAGMA rekey='first'`);
+    assert.equal(seen.length, before);
+  });
   withDb(sqlite3, { filename, key: 'first', kdf_iter: 1 }, (db) => assert.equal(db.selectValue('PRAGMA integrity_check'), 'ok'));
+});
+
+test('what sqlite3mc_progress has put into the function table goes with the connection', () => {
+  const dbs = Array.from({ length: 10 }, () => new sqlite3.oo1.DB());
+  for (const db of dbs) capi.sqlite3mc_progress(db, () => 0, 0);
+  for (const db of dbs) db.close();
+  const size = wasm.functionTable().length;
+  const functions = dbs.map(() => wasm.installFunction('i(p)', () => 0));
+  assert.equal(wasm.functionTable().length, size);
+  for (const pointer of functions) wasm.uninstallFunction(pointer);
 });
 
 test('identify: scheme and parameters of a file, progress and cancel', () => {

@@ -144,7 +144,8 @@ static int aheadBuffer(McCodec *p, int nPage) {
 
 /* The codec that may have sealed pages ahead for a pager, or 0. */
 static McCodec *aheadCodec(Pager *pPager) {
-    return isOpen(pPager->fd) && mcIsOurFile(pPager->fd) ? ((McFile *)pPager->fd)->pCodec : 0;
+    McFile *pMain = mcMainFile(pPager);
+    return pMain ? pMain->pCodec : 0;
 }
 
 /* Called before the pager writes a list of pages. One that ended with an error may have left sealed images,
